@@ -1,4 +1,4 @@
-import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
+import { createTRPCClient, createWSClient, httpBatchLink, httpBatchStreamLink, wsLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newShelter, stores } from './testing/newShelter.ts';
 import type { ShelterRouter } from './router.ts';
@@ -22,27 +22,57 @@ describe.each(stores)('audits on the %s store', (store) => {
     authorization: `Bearer ${await shelter.token('grace', scope)}`,
   });
 
-  test('each attempt of a change is stored with its user and status before the response arrives, over REST and tRPC', async () => {
+  test('each attempt of a change is stored with its user and outcome before the response arrives, over REST and tRPC', async () => {
     const { id: animalId } = await newAnimal();
     const path = `/animals/${animalId}/adoption`;
     const headers = await headersOf('adoptions:write');
-    const attempt = { user: 'grace', procedures: ['adoptAnimal'] };
+    const attempt = { user: 'grace', protocol: 'rest', procedure: 'adoptAnimal', isReplay: false };
     const adopt = () => shelter.rest('POST', path, { adopter: 'Alan' }, headers);
-    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, status: 201 }]);
-    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, status: 409 }]);
+    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, outcome: 'OK' }]);
+    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, outcome: 'CONFLICT' }]);
     expect(await auditsOf(() => shelter.rest('POST', path, {}, headers))).toMatchObject([
-      { ...attempt, status: 400 },
+      { ...attempt, outcome: 'BAD_REQUEST' },
     ]);
-    expect(await auditsOf(newAnimal)).toMatchObject([
-      { user: 'ada', procedures: ['createAnimal'], status: 200, requestId: expect.stringMatching(/./) },
-    ]);
+    const created = { user: 'ada', protocol: 'trpc', procedure: 'createAnimal', outcome: 'OK' };
+    expect(await auditsOf(newAnimal)).toMatchObject([{ ...created, requestId: expect.stringMatching(/./) }]);
   });
 
-  test('a change without the scope is stored with 403, and one without a valid token is not stored', async () => {
+  test('a failed change of an agent is stored as failed, although its response is a 200', async () => {
+    const { id: animalId } = await newAnimal();
+    const adopt = async () => {
+      const params = { name: 'adoptAnimal', arguments: { animalId, adopter: 'Alan' } };
+      const response = await fetch(`${shelter.origin}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...shelter.headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      });
+      expect(response.status).toBe(200);
+      await response.text();
+    };
+    const attempt = { user: 'ada', protocol: 'mcp', procedure: 'adoptAnimal' };
+    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, outcome: 'OK' }]);
+    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, outcome: 'CONFLICT' }]);
+  });
+
+  test('a repeat of a change with the same idempotency key is stored as a repeat', async () => {
+    const { id: animalId } = await newAnimal();
+    const adopt = () =>
+      shelter.rest(
+        'POST',
+        `/animals/${animalId}/adoption`,
+        { adopter: 'Alan' },
+        { 'idempotency-key': 'again' },
+      );
+    const attempt = { procedure: 'adoptAnimal', outcome: 'OK' };
+    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, isReplay: false }]);
+    expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, isReplay: true }]);
+  });
+
+  test('a change without the scope is stored as forbidden, and one without a valid token is not stored', async () => {
     const headers = await headersOf('adoptions:read');
     const add = (other: Readonly<Record<string, string>>) => () =>
       shelter.rest('POST', '/categories', { name: 'Cats' }, other);
-    expect(await auditsOf(add(headers))).toMatchObject([{ user: 'grace', status: 403 }]);
+    expect(await auditsOf(add(headers))).toMatchObject([{ user: 'grace', outcome: 'FORBIDDEN' }]);
     expect(await auditsOf(add({ authorization: 'Bearer a.b.c' }))).toEqual([]);
   });
 
@@ -50,7 +80,7 @@ describe.each(stores)('audits on the %s store', (store) => {
     expect(await auditsOf(() => shelter.client.listAdoptions.query({}))).toEqual([]);
   });
 
-  test('a batch is stored with all its procedures, and changes on a WebSocket one by one', async () => {
+  test('each change of a batch, of JSON lines and on a WebSocket is stored with its own outcome', async () => {
     const url = `${shelter.origin}/trpc`;
     const { headers } = shelter;
     const batching = createTRPCClient<ShelterRouter>({ links: [httpBatchLink({ url, headers })] });
@@ -59,17 +89,27 @@ describe.each(stores)('audits on the %s store', (store) => {
         client.createAnimal.mutate({ name: 'Rex', categoryId: 1 }),
         client.createAnimal.mutate({ name: 'Rex', categoryId: 1_000_000 }),
       ]);
-    const procedures = ['createAnimal'];
-    expect(await auditsOf(two(batching))).toMatchObject([
-      { procedures: [...procedures, ...procedures], status: 207 },
-    ]);
+    const ofTwo = ['OK', 'CONFLICT'].map((outcome) =>
+      expect.objectContaining({ procedure: 'createAnimal', outcome }),
+    );
+    const stored = await auditsOf(two(batching));
+    expect(stored).toHaveLength(2);
+    expect(stored).toEqual(expect.arrayContaining(ofTwo));
+    const streaming = createTRPCClient<ShelterRouter>({ links: [httpBatchStreamLink({ url, headers })] });
+    const streamed = await auditsOf(async () => {
+      const before = await shelter.client.listAudits.query({ limit: 100 });
+      await two(streaming)();
+      // Their response begins before the calls have ended.
+      await expect
+        .poll(() => shelter.client.listAudits.query({ limit: 100, cursor: before.at(-1)?.id }))
+        .toHaveLength(2);
+    });
+    expect(streamed).toEqual(expect.arrayContaining(ofTwo));
     const socket = createWSClient({ url: url.replace('http', 'ws'), connectionParams: headers });
     onTestFinished(() => socket.close());
     const overSocket = createTRPCClient<ShelterRouter>({ links: [wsLink({ client: socket })] });
-    const stored = await auditsOf(two(overSocket));
-    expect(stored).toHaveLength(2);
-    expect(stored).toEqual(
-      expect.arrayContaining([200, 409].map((status) => expect.objectContaining({ procedures, status }))),
-    );
+    const onSocket = await auditsOf(two(overSocket));
+    expect(onSocket).toHaveLength(2);
+    expect(onSocket).toEqual(expect.arrayContaining(ofTwo));
   });
 });

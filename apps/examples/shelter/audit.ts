@@ -10,42 +10,35 @@ const Audit = z
     at: z.iso.datetime(),
     user: z.string(),
     requestId: z.string(),
-    procedures: z.array(z.string()),
-    status: z.int(),
+    protocol: z.string(),
+    procedure: z.string(),
+    outcome: z
+      .string()
+      .meta({ description: '`OK`, the code of the error, or `UNKNOWN` if the client did not wait.' }),
+    isReplay: z
+      .boolean()
+      .meta({ description: 'Whether it repeated an earlier change, so that nothing changed.' }),
   })
   .meta({ id: 'Audit' });
 
 export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'sequence' });
 
 /**
- * Stores who tried to change what, and with which result, before the response is sent: no client learns of a change without
- * its record, except by JSON lines, whose response begins before its calls end. A middleware would record each call of those
- * too, but not the requests that are rejected before it.
+ * Stores who tried to change what, and with which outcome, before the response is sent: no client learns of a change without
+ * its record, except by JSON lines, whose response begins before its calls end. A middleware would not see the calls that
+ * are rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
-  async complete({ identity, procedures, protocol, requestId }, { body, status }) {
+  async settled({ identity, isReplay, outcomes, protocol, requestId }) {
     // A request without a valid token changes nothing, and anyone may send it.
-    if (identity === undefined || !procedures.some(({ type }) => type === 'mutation')) return;
-    await store.collection(audits).create({
-      at: new Date().toISOString(),
-      user: identity.sub,
-      requestId,
-      procedures: procedures.map(({ path }) => path),
-      status: (protocol === 'mcp' && failedStatus(body)) || status,
-    });
+    if (identity === undefined) return;
+    const changes = outcomes.flatMap(({ code: outcome = 'UNKNOWN', procedure: called }) =>
+      called?.type === 'mutation' ? [{ procedure: called.path, outcome }] : [],
+    );
+    const request = { at: new Date().toISOString(), user: identity.sub, requestId, protocol, isReplay };
+    await Promise.all(changes.map((change) => store.collection(audits).create({ ...request, ...change })));
   },
 });
-
-const FailedCall = z.object({
-  result: z.object({ isError: z.literal(true), content: z.tuple([z.object({ text: z.string() })]) }),
-});
-
-/** Returns the status of the error of a tool's call, whose response has the status 200 (docs/mcp.md, "Results"). */
-function failedStatus(body: unknown): number | undefined {
-  if (typeof body !== 'string') return undefined;
-  const { data } = FailedCall.safeParse(JSON.parse(body));
-  return data && z.object({ status: z.int() }).parse(JSON.parse(data.result.content[0].text)).status;
-}
 
 export const auditProcedures = {
   listAudits: procedure

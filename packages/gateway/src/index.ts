@@ -8,7 +8,7 @@ export type { Bucket, State, TakeResult } from './state/sharedState.ts';
 export { takeTokens } from './state/takeTokens.ts';
 export type { RateLimitOptions } from './policies/rateLimit.ts';
 export type { ReportedError } from './calls/reportError.ts';
-export type { Policy, PolicyContext } from './calls/policy.ts';
+export type { CallOutcome, Policy, PolicyContext } from './calls/policy.ts';
 export type { Limits } from './calls/limits.ts';
 export type { Scheme, SecurityScheme, Verify } from './calls/scheme.ts';
 export type { RouteHandler, Routes } from './calls/routes.ts';

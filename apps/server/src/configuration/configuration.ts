@@ -222,7 +222,7 @@ export const Configuration = z.object({
     }),
   LOG_REQUESTS: z.enum(['errors', 'all', 'none']).default('errors').register(variables, {
     description:
-      'Which requests are logged. `errors` is requests without a 2xx response or slower than 1 s, at most one of a kind per second. `all` is every request',
+      'Which requests are logged. `errors` is requests without a 2xx response, with a failed call or slower than 1 s, at most one of a kind per second. `all` is every request',
     takes: '`errors`, `all` or `none`',
   }),
 });

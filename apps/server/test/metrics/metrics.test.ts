@@ -65,29 +65,38 @@ async function petstoreErrors(): Promise<string> {
   return expression;
 }
 
-/** Evaluates an alert with the form `sum(rate(A[5m])) > 0.01 * sum(rate(B[5m]))`, once or several times joined by `or`. */
+/**
+ * Evaluates an alert with the form `sum by (protocol) (rate(A[5m])) > 0.01 * sum by (protocol) (rate(B[5m]))`, once or
+ * several times joined by `or`.
+ */
 function isFiring(alert: string, before: Map<string, number>, after: Map<string, number>): boolean {
-  const increase = (selector: string) => {
+  const increase = (selector: string, protocol: string) => {
     const [, name, labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(selector) ?? [];
     const [, label, pattern] = /^(\w+)=~?"(.*)"$/.exec(labels) ?? [];
     const matches = new RegExp(label === undefined ? '' : `[{,]${label}="(?:${pattern})"`);
     return (
       [...after]
         .filter(([series]) => series.startsWith(`${name}{`) && matches.test(series))
+        .filter(([series]) => series.includes(`protocol="${protocol}"`))
         // As `rate()`, which needs a first sample.
         .reduce((sum, [series, value]) => sum + value - (before.get(series) ?? value), 0)
     );
   };
-  const terms = [...alert.matchAll(/sum\(rate\(([^[]+)\[5m\]\)\) > 0\.01 \* sum\(rate\(([^[]+)\[5m\]\)\)/g)];
-  expect(terms.length).toBeGreaterThan(0);
-  return terms.some(([, failed = '', all = '']) => increase(failed) > 0.01 * increase(all));
+  const rate = String.raw`sum by \(protocol\) \(rate\(([^[]+)\[5m\]\)\)`;
+  const terms = [...alert.matchAll(new RegExp(`${rate} > 0\\.01 \\* ${rate}`, 'g'))];
+  expect(terms).toHaveLength(2);
+  return terms.some(([, failed = '', all = '']) =>
+    ['rest', 'trpc', 'websocket', 'mcp', 'other'].some(
+      (protocol) => increase(failed, protocol) > 0.01 * increase(all, protocol),
+    ),
+  );
 }
 
 describe('requests', () => {
   test.each([
     ['is silent if no call fails', [], false],
     ['is silent if a batch has a call of an unknown procedure', ['unknown'], false],
-    ['fires if a tool fails', ['mcp'], true],
+    ['fires if a tool fails, among 150 REST requests that do not', ['mcp'], true],
     [
       'fires if a tool fails since the store is unavailable',
       ['mcp', new StoreError('unavailable', 'away')],
@@ -128,6 +137,8 @@ describe('requests', () => {
       const before = await scrape();
       isBroken = failing !== undefined && failing !== 'unknown';
       if (failing) await requests[failing]();
+      const others = failing === 'mcp' ? 150 : 0;
+      await Promise.all(Array.from({ length: others }, () => send('/v1/pets/7')));
       expect(isFiring(await petstoreErrors(), before, await scrape())).toBe(fires);
     },
   );

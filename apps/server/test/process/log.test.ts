@@ -38,6 +38,7 @@ test('LOG_REQUESTS=errors, the default, logs the first request of each status ot
       protocol: 'rest',
       operation: 'getPet',
       status: 404,
+      codes: ['NOT_FOUND'],
       durationMs: expect.any(Number),
       msg: 'request',
     },

@@ -26,6 +26,17 @@ export interface Target {
   readonly credentials?: HeaderSource | undefined;
 }
 
+/** The outcome of a call. */
+export interface CallOutcome {
+  /** `undefined` for an unknown path or tool. */
+  readonly procedure: DescribedProcedure | undefined;
+  /**
+   * `OK`, or the code of the error that the client received, one of tRPC's, such as `NOT_FOUND`. `undefined` if the
+   * outcome is not known: in `complete` of a stream, and in `settled` if its client disconnected before its end.
+   */
+  readonly code: string | undefined;
+}
+
 /** A request, or a call on a WebSocket, as policies see it. */
 export interface PolicyContext<Identity = unknown, Data extends object = object> {
   /**
@@ -43,6 +54,21 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
   readonly identity: Identity | undefined;
   /** The called procedures, one per call: several in a tRPC batch, none for `routes` and for an unknown path. */
   readonly procedures: readonly DescribedProcedure[];
+  /**
+   * The outcome of each call, in `complete` and `settled`: also of calls that were rejected, of each call of a batch, and
+   * of a tool whose response is a 200. Empty for `routes` and for a request that calls nothing.
+   */
+  readonly outcomes: readonly CallOutcome[];
+  /**
+   * Whether the response is a stream (JSON lines, events, a download), whose outcomes are known in `settled`, and not yet
+   * in `complete`.
+   */
+  readonly isStream: boolean;
+  /**
+   * Whether the response is that of an earlier request with the same idempotency key: the gateway repeats it, or the
+   * procedure has called `response.replayed()`.
+   */
+  readonly isReplay: boolean;
   /**
    * Data that policies pass to each other and to `createContext`. A call on a WebSocket has its own copy of what the
    * policies set when the socket was opened.
@@ -65,19 +91,24 @@ export interface PolicyFor<Context, Response> {
   readonly admit?: (context: Context) => MaybePromise<TRPCError | undefined | void>;
   /**
    * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte: those of
-   * JSON lines (`httpBatchStreamLink`) and events begin before their calls end. A batch has one response. For the outcome
-   * of each call, use a middleware of tRPC. The response waits for a promise that this returns. If it fails, the client
-   * receives a 500 instead.
+   * JSON lines (`httpBatchStreamLink`) and events begin before their calls end. A batch has one response. The response
+   * waits for a promise that this returns. If it fails, the client receives a 500 instead.
    */
   readonly complete?: (context: Context, response: Response) => MaybePromise<void>;
+  /**
+   * Reports the outcomes of a request's calls once, when all are known: before the response is sent and after `complete` of
+   * all policies, or when a stream has ended. A response that is no stream waits for a promise that this returns, and is
+   * a 500 if this fails; after a stream, the failure is the `error` of the request's record.
+   */
+  readonly settled?: (context: Context) => MaybePromise<void>;
 }
 
 /**
  * A rule for requests of every protocol, such as a limit, a header or an audit log: the interface of the gateway's own
  * policies. A function that returns no promise costs no promise.
  *
- * On a WebSocket, `admit` runs for the request that opens the socket and for each call; `complete` runs for each call,
- * before its result is sent, and for a request that was rejected. A call has no headers, so only the status of its response
+ * On a WebSocket, `admit` runs for the request that opens the socket and for each call; `complete` and `settled` run for
+ * each call, before its result is sent (`settled` of a subscription when it has ended), and for a request that was rejected. A call has no headers, so only the status of its response
  * is of use.
  * @example
  * const maintenance: Policy = {
@@ -99,20 +130,27 @@ export interface PolicySteps<Each> {
   readonly admitting: readonly Each[];
   /** Policies with `admit` that run before authentication. */
   readonly early: readonly Each[];
-  /** Policies with `complete`, in the order in which they run. */
+  /** Policies with `complete`, in the order in which they run; then those with `settled`, for a response that is no stream. */
   readonly completing: readonly Each[];
+  /** Policies with `settled`, which a stream runs at its end. */
+  readonly settling: readonly Each[];
 }
 
 /** Splits policies into their steps. */
-export function policySteps<Each extends PolicyFor<never, never>>(
-  policies: readonly Each[],
-): PolicySteps<Each> {
+export function policySteps<Each extends Pick<PolicyContext, 'isStream'>, Response>(
+  policies: readonly PolicyFor<Each, Response>[],
+): PolicySteps<PolicyFor<Each, Response>> {
   const admitting = policies.filter((policy) => policy.admit);
   const early = admitting.filter(({ before }) => before);
+  const settling = policies.filter((policy) => policy.settled);
+  const settlingAtOnce = settling.map(({ settled }): PolicyFor<Each, Response> => ({
+    complete: (context) => (context.isStream ? undefined : settled?.(context)),
+  }));
   return {
     early,
     admitting: [...early, ...admitting.filter(({ before }) => !before)],
-    completing: policies.filter((policy) => policy.complete),
+    completing: [...policies.filter((policy) => policy.complete), ...settlingAtOnce],
+    settling,
   };
 }
 
@@ -120,6 +158,7 @@ const policyRules: OptionRules<Policy> = {
   before: optional((value) => value === 'authentication', "'authentication'"),
   admit: callback,
   complete: callback,
+  settled: callback,
 };
 
 /**
@@ -170,6 +209,18 @@ export function complete<Context, Response>(
     }
   }
   return undefined;
+}
+
+/**
+ * Runs `settled` of policies at the end of a stream, all at once. It never throws and never rejects.
+ * @returns the first error of one of them, if any
+ */
+export async function settleStream<Context>(
+  policies: readonly PolicyFor<Context, never>[],
+  context: Context,
+): Promise<unknown> {
+  const ends = await Promise.allSettled(policies.map(async (policy) => policy.settled?.(context)));
+  return ends.find((end) => end.status === 'rejected')?.reason;
 }
 
 const rejectionOf = (result: unknown): TRPCError =>

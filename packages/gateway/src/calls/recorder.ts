@@ -22,8 +22,8 @@ interface Listeners {
 
 /** The fields of a record that come from a request, or from one call on a WebSocket. */
 interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
-  readonly callErrors: { values(): Iterable<CallError> } | undefined;
-  readonly calledPaths?: RequestContext['calledPaths'];
+  readonly called: readonly string[];
+  readonly callErrors: readonly CallError[] | undefined;
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
 }
@@ -52,15 +52,22 @@ export class Recorder {
 
   /**
    * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
+   * @param streamEnded runs before a stream is reported, which waits for it
    * @returns the response
    */
-  response(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
+  response(
+    context: RequestContext,
+    response: OutgoingResponse,
+    streamEnded?: (context: RequestContext) => Promise<void>,
+  ): OutgoingResponse {
     const { body } = response;
     if (typeof body === 'object' && isBodyStream(body)) {
-      response.body = reportedStream(body, (cause) => {
+      response.body = reportedStream(body, (cause, isCut = false) => {
+        context.isStreamComplete = !isCut;
         context.error ??= cause;
         if (cause !== undefined) context.requestFailed(failureOf(cause).error);
-        this.request(context, response, true);
+        if (streamEnded === undefined) this.request(context, response, true);
+        else void streamEnded(context).then(() => this.request(context, response, true));
       });
     } else this.request(context, response);
     return response;
@@ -78,11 +85,11 @@ export class Recorder {
    * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
    */
   request(context: RequestContext, response?: HttpResponse, isStream = false): void {
-    const { error, failedCalls, protocol, request, telemetry } = context;
+    const { error, failedCalls, request, telemetry } = context;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
     const record = toRequestRecord(context, context, response?.status ?? 101, isStream);
-    record.calls =
-      response === undefined || protocol === 'other' || request.method === 'OPTIONS' ? 0 : context.calls;
+    record.calls = context.callCount;
+    record.isReplay = context.isReplay;
     record.bytesIn = request.receivedBytes;
     const body = request.method === 'HEAD' ? undefined : response?.body;
     if (body === undefined) record.bytesOut = 0;
@@ -108,7 +115,7 @@ type NewRecord = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] 
 /** Creates the record of a request, or of one call on the WebSocket that a request has opened, without bytes. */
 function toRequestRecord(
   { protocol, request, requestId }: RequestContext,
-  { callErrors, calledPaths, error, limit, operation, startedAt }: Recorded,
+  { called, callErrors, error, limit, operation, startedAt }: Recorded,
   status: number,
   isStream: boolean,
 ): NewRecord {
@@ -117,9 +124,9 @@ function toRequestRecord(
     method: request.method,
     path: request.path,
     protocol,
-    operation,
-    procedures: calledPaths ?? (operation === undefined ? [] : [operation]),
-    calls: 1,
+    operation: operation ?? (called.length > 0 ? called.join(',') : undefined),
+    procedures: called,
+    calls: startedAt === undefined ? 0 : 1,
     status,
     isStream,
     durationMs: startedAt === undefined ? 0 : performance.now() - startedAt,
@@ -127,6 +134,7 @@ function toRequestRecord(
     bytesOut: undefined,
     limit,
     error,
-    callErrors: callErrors && [...callErrors.values()],
+    callErrors: status === 499 ? undefined : callErrors,
+    isReplay: undefined,
   };
 }

@@ -4,10 +4,10 @@ import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codeOf } from '../procedures/clientError.ts';
 import type { Limit } from '../procedures/limitError.ts';
-import { OutgoingResponse } from '../http/response.ts';
+import { OutgoingResponse, type Header } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedure.ts';
-import type { PolicyContext, PolicyFor, Target } from './policy.ts';
+import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import type { CallError } from './requestRecord.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
@@ -145,8 +145,14 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   error: unknown = undefined;
   /** All calls that failed unexpectedly. */
   failedCalls: FailedCalls = noFailedCalls;
-  /** The calls that failed, by their index in the request; `undefined` if none did. */
-  callErrors: Map<number, CallError> | undefined = undefined;
+  /** Whether the response is a stream, for the policies of the service. */
+  isStream = false;
+  /** Whether that stream has ended, and not only because its client disconnected. */
+  isStreamComplete = false;
+  /** The codes of the calls that failed, by their index in the request; `undefined` if none did. */
+  #failedCodes: Map<number, string> | undefined = undefined;
+  /** The code of the error that ended the whole request, and so each of its calls. */
+  #requestCode: string | undefined = undefined;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
 
@@ -162,19 +168,86 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     return this.target.procedures.filter((procedure) => procedure !== undefined);
   }
 
-  /** Records the error of one call, if its procedure exists. The first error of a call counts. */
+  /** The existing procedures that the request called, one per call. */
+  get called(): readonly string[] {
+    if (this.calledPaths) return this.calledPaths;
+    if (this.operation !== undefined) return [this.operation];
+    // The request was rejected before its calls were read.
+    return this.hasCalls
+      ? this.target.procedures.flatMap((procedure) => procedure?.path ?? [])
+      : noProcedures;
+  }
+
+  /** The calls that failed; `undefined` if none did. */
+  get callErrors(): readonly CallError[] | undefined {
+    const { procedures } = this.target;
+    if (this.#requestCode !== undefined) return this.#everyCall(this.#requestCode);
+    return (
+      this.#failedCodes &&
+      Array.from(this.#failedCodes, ([index, code]) => ({ procedure: procedures[index]?.path, code }))
+    );
+  }
+
+  get outcomes(): readonly CallOutcome[] {
+    const { procedures } = this.target;
+    const success = this.isStream && !this.isStreamComplete ? undefined : 'OK';
+    return Array.from({ length: this.callCount }, (_, index) => ({
+      procedure: procedures[index],
+      code: this.#requestCode ?? this.#failedCodes?.get(index) ?? success,
+    }));
+  }
+
+  get isReplay(): boolean {
+    return this.response.headers.some(isReplayHeader);
+  }
+
+  /** Records the error of one call. The first error of a call counts. */
   callFailed(error: TRPCError, index: number): void {
-    const procedure = this.target.procedures[index]?.path;
-    if (procedure === undefined || this.callErrors?.has(index)) return;
-    (this.callErrors ??= new Map()).set(index, { procedure, code: codeOf(error) });
+    if (this.#failedCodes?.has(index)) return;
+    (this.#failedCodes ??= new Map()).set(index, codeOf(error));
   }
 
   /** Records an error that ends the whole request: it is the error of each of its calls. */
   requestFailed(error: TRPCError): void {
-    const called = this.calledPaths ?? (this.operation === undefined ? [] : [this.operation]);
-    if (called.length === 0) return;
-    const code = codeOf(error);
-    this.callErrors = new Map(called.map((procedure, index) => [index, { procedure, code }]));
+    this.endedWith(codeOf(error));
+  }
+
+  /** Records that the client disconnected before its response: the errors of calls are a consequence of that. */
+  clientLeft(): void {
+    for (const index of this.#failedCodes?.keys() ?? []) this.#failedCodes?.set(index, clientClosed);
+  }
+
+  /** Records the code of each call. */
+  endedWith(code: string): void {
+    this.#requestCode = code;
+  }
+
+  /**
+   * Records that the response is that of an earlier request.
+   * @param code the code of the error that it has
+   */
+  replayed(code: string | undefined): void {
+    this.response.replayed();
+    if (code !== undefined) this.endedWith(code);
+  }
+
+  /** The number of calls, also of a request that was rejected before its protocol has set `calls`. */
+  get callCount(): number {
+    return this.hasCalls ? Math.max(this.calls, this.target.callCount) : 0;
+  }
+
+  /** Whether the request may call procedures. */
+  get hasCalls(): boolean {
+    const { calls, kind, protocol, request } = this;
+    return calls > 0 && kind === 'request' && protocol !== 'other' && request.method !== 'OPTIONS';
+  }
+
+  /** Returns a call with an error for each call of the request. */
+  #everyCall(code: string): readonly CallError[] | undefined {
+    if (!this.hasCalls) return undefined;
+    const called: readonly (string | undefined)[] = this.called;
+    const unknown = Math.max(this.callCount - called.length, 0);
+    return [...called, ...Array<undefined>(unknown)].map((procedure) => ({ procedure, code }));
   }
 }
 
@@ -182,6 +255,9 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
 export type RequestPolicy<Identity = unknown> = PolicyFor<RequestContext<Identity>, OutgoingResponse>;
 
 const noParameters: readonly never[] = [];
+const noProcedures: readonly never[] = [];
+const isReplayHeader = (header: Header): boolean => header[0] === 'idempotent-replayed';
+const clientClosed = 'CLIENT_CLOSED_REQUEST' satisfies TRPCError['code'];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */
 const noData: object = Object.freeze({});

@@ -8,8 +8,8 @@ export interface TraceIds {
 
 /** A call that failed. */
 export interface CallError {
-  /** The path of the procedure. */
-  readonly procedure: string;
+  /** The path of the procedure; `undefined` if it does not exist. Safe as a metric label. */
+  readonly procedure: string | undefined;
   /** The code of the error that the client received, one of tRPC's, such as `NOT_FOUND`. Safe as a metric label. */
   readonly code: string;
 }
@@ -24,7 +24,10 @@ export interface RequestRecord {
   readonly path: string;
   /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
   readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
-  /** The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. */
+  /**
+   * The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. Of a
+   * request that was rejected before its calls were read, such as with 401: what its head names.
+   */
   readonly operation: string | undefined;
   /**
    * The existing procedures that the request called, one per call. Unknown names are left out, so these are safe as
@@ -51,10 +54,15 @@ export interface RequestRecord {
    */
   readonly error: unknown;
   /**
-   * The calls of existing procedures that failed, at most one error per call, with every status. Over MCP, in a batch and in
-   * a stream, the response has the status of a success even so. `undefined` if none failed.
+   * The calls that failed, at most one error per call, with every status except 499. Over MCP, in a batch and in a stream,
+   * the response has the status of a success even so. `undefined` if none failed.
    */
   readonly callErrors?: readonly CallError[] | undefined;
+  /**
+   * Whether the response is that of an earlier request with the same idempotency key: the gateway repeated it, or the
+   * procedure has called `response.replayed()`.
+   */
+  readonly isReplay?: boolean | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;
 }

@@ -112,15 +112,18 @@ export function destroyNodeStream(stream: object): boolean {
 
 /**
  * Wraps a stream to report its end.
- * @param onEnd called once when the iteration ends, with the error if it failed
+ * @param onEnd called once when the iteration ends, with the error if it failed, and whether its reader has ended it before
  */
-export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => void): BodyStream {
+export function reportedStream(
+  source: BodyStream,
+  onEnd: (error?: unknown, isCut?: boolean) => void,
+): BodyStream {
   return {
     [Symbol.asyncIterator]() {
       const iterator: AsyncIterator<Uint8Array> & Partial<AsyncDisposable> = source[Symbol.asyncIterator]();
-      let end = (error?: unknown) => {
+      let end = (error?: unknown, isCut?: boolean) => {
         end = () => {};
-        onEnd(error);
+        onEnd(error, isCut);
       };
       return {
         async next() {
@@ -135,7 +138,7 @@ export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => v
         },
         async return(value) {
           // Reported before the source returns: a source with a pending `next` may never return.
-          end();
+          end(undefined, true);
           await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
           return { done: true, value };
         },

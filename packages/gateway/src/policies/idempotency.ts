@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { type Header, headersOf, isBodyStream, utf8Length, OutgoingResponse } from '../http/response.ts';
-import { originalOf } from '../procedures/clientError.ts';
+import { codeOf, originalOf } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure, readableCause } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
@@ -29,6 +29,9 @@ export interface IdempotencyOptions<Identity> {
   readonly caller?: (caller: Caller<Identity>) => string | undefined;
 }
 
+/** The response to an earlier request with the same key. */
+type ReplayedResponse = OutgoingResponse & Pick<StoredResponse, 'code'>;
+
 /** A call with an idempotency key; it may repeat an earlier one. */
 export interface KeyedCall {
   readonly procedure: Procedure;
@@ -50,6 +53,8 @@ type IdempotencyEntry = { readonly fingerprint: string } &
 
 interface StoredResponse {
   readonly status: number;
+  /** The code of the error that the client received: over MCP, the status says nothing. */
+  readonly code?: string | undefined;
   readonly headers: readonly Header[];
   readonly text?: string;
   /** A binary body: one byte in each UTF-16 code unit. */
@@ -77,7 +82,7 @@ export interface Idempotency {
   reserve(
     context: RequestContext,
     call: KeyedCall,
-    onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
+    onReserved: (result: IdempotencyReservation | ReplayedResponse | Failure) => void,
   ): void;
 }
 
@@ -92,7 +97,7 @@ export function createIdempotency<Identity>(
   async function reserve(
     context: RequestContext<Identity>,
     { body, head, key, procedure }: KeyedCall,
-  ): Promise<IdempotencyReservation | OutgoingResponse> {
+  ): Promise<IdempotencyReservation | ReplayedResponse> {
     const callerName = callerKey(context, caller, 'idempotency.caller') ?? '';
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
@@ -127,7 +132,7 @@ export function createIdempotency<Identity>(
     reserve(context: RequestContext<Identity>, call, onReserved) {
       const reserving = reserve(context, call);
       calls.wait(reserving, context, (result) => {
-        onReserved(result as IdempotencyReservation | OutgoingResponse | Failure);
+        onReserved(result as IdempotencyReservation | ReplayedResponse | Failure);
         // The deadline passed before the state responded: nothing has run.
         if (result instanceof Failure) void reserving.then(releaseReservation).catch(() => undefined);
       });
@@ -181,7 +186,11 @@ export class IdempotencyReservation {
         : status === 500 || status === 499;
     try {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
-      else if (response) await this.#state.store(this.#reserved, this.#entryOf(response));
+      else if (response)
+        await this.#state.store(
+          this.#reserved,
+          this.#entryOf(response, codeOfOutcome(outcome, context, isLate)),
+        );
     } catch (cause) {
       context.error ??= cause;
     }
@@ -192,13 +201,14 @@ export class IdempotencyReservation {
     await this.#state.release(this.#reserved);
   }
 
-  #entryOf(response: OutgoingResponse): string {
+  #entryOf(response: OutgoingResponse, code: string | undefined): string {
     const { body, status } = response;
     const fingerprint = this.#fingerprint;
     const unstorable: IdempotencyEntry = { fingerprint, status };
     if (isBodyStream(body) || (body?.length ?? 0) > maxStoredBytes) return JSON.stringify(unstorable);
     const stored: StoredResponse = {
       status,
+      code,
       headers: headersOf(response),
       ...(typeof body === 'string' ? { text: body } : body && { bytes: textOfBytes(body) }),
     };
@@ -207,7 +217,14 @@ export class IdempotencyReservation {
   }
 }
 
-const releaseReservation = async (result: IdempotencyReservation | OutgoingResponse) => {
+/** Returns the code of the error that a response has. A call may fail after its outcome: its output may be too large. */
+function codeOfOutcome(outcome: unknown, context: RequestContext, isLate: boolean): string | undefined {
+  if (outcome instanceof Failure) return codeOf(outcome.error);
+  // The context of a call that ended after its deadline has the code of that.
+  return isLate ? undefined : context.callErrors?.[0]?.code;
+}
+
+const releaseReservation = async (result: IdempotencyReservation | ReplayedResponse) => {
   if (result instanceof IdempotencyReservation) await result.release();
 };
 
@@ -215,15 +232,16 @@ const releaseReservation = async (result: IdempotencyReservation | OutgoingRespo
  * Returns the stored response for a repeat.
  * @throws {TRPCError} if the response cannot be replayed
  */
-function replayOf(entry: IdempotencyEntry, fingerprint: string): OutgoingResponse {
+function replayOf(entry: IdempotencyEntry, fingerprint: string): ReplayedResponse {
   if (entry.fingerprint !== fingerprint) {
     const message = 'Idempotency-Key: was used with another input. Use a new key.';
     throw new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message });
   }
   if ('response' in entry) {
-    const { bytes, headers, status, text } = entry.response;
+    const { bytes, code, headers, status, text } = entry.response;
     const body = bytes === undefined ? text : bytesOfText(bytes);
-    return new OutgoingResponse(status, [...headers, ['idempotent-replayed', 'true']], body);
+    const response = new OutgoingResponse(status, [...headers, ['idempotent-replayed', 'true']], body);
+    return Object.assign(response, { code });
   }
   if ('status' in entry) {
     throw new TRPCError({

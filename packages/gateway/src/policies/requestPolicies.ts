@@ -1,5 +1,6 @@
-import { policySteps, type Policy, type PolicySteps } from '../calls/policy.ts';
-import type { ProtocolName, RequestPolicy } from '../calls/requestContext.ts';
+import { policySteps, type Policy, type PolicyContext, type PolicySteps } from '../calls/policy.ts';
+import type { ProtocolName, RequestContext, RequestPolicy } from '../calls/requestContext.ts';
+import type { OutgoingResponse, PolicyResponse } from '../http/response.ts';
 
 /** The policies of a gateway, by the moment at which they run. */
 export interface RequestPolicies {
@@ -24,7 +25,7 @@ export function arrangePolicies(
   own: readonly RequestPolicy[],
   ofService: readonly Policy[],
 ): RequestPolicies {
-  const { admitting, early } = policySteps<RequestPolicy>([...own, ...ofService]);
+  const { admitting, early } = policySteps<RequestContext, OutgoingResponse>([...own, ...ofService]);
   return {
     admitting: {
       rest: admitting,
@@ -36,6 +37,6 @@ export function arrangePolicies(
     openingSockets: early,
     admittingSockets: admitting.slice(early.length),
     completing: own.filter((policy) => policy.complete),
-    ofService: ofService.length > 0 ? policySteps(ofService) : undefined,
+    ofService: ofService.length > 0 ? policySteps<PolicyContext, PolicyResponse>(ofService) : undefined,
   };
 }

@@ -24,11 +24,11 @@ export function report(
   if (reportError && !request.isAborted) reportError({ ...errorOfCall(originalOf(error), context), request });
 }
 
-/** Records the error of a request with one call in the context; not if the client disconnected (499). */
+/** Records the error of a request with one call in the context. */
 export function recordError(error: TRPCError, status: number, context: RequestContext): void {
   if (error instanceof LimitError) context.limit = error.limit;
   else if (status >= 500) context.error = originalOf(error);
-  if (status !== 499) context.requestFailed(error);
+  context.requestFailed(error);
 }
 
 /** Adds `Retry-After` to the response to an error. */

@@ -14,7 +14,7 @@ import {
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { CallRunner } from '../calls/callRunner.ts';
-import { admit, complete, type Policy } from '../calls/policy.ts';
+import { admit, complete, settleStream, type Policy } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestContext, type ProtocolName } from '../calls/requestContext.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
@@ -50,10 +50,19 @@ export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   /** The policies of the service that complete responses. */
   readonly #completing: readonly Policy[];
+  /** Reports the outcomes of a stream to policies of the service; `undefined` without such a policy. */
+  readonly #streamEnded: ((context: RequestContext) => Promise<void>) | undefined;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
-    this.#completing = options.policies.ofService?.completing ?? [];
+    const { calls, policies } = options;
+    const { completing = [], settling = [] } = policies.ofService ?? {};
+    this.#completing = completing;
+    if (settling.length === 0) return;
+    this.#streamEnded = async (context) => {
+      const settled = calls.waitForPolicy(settleStream(settling, context), context);
+      context.error ??= await settled.catch((error: unknown) => error);
+    };
   }
 
   readonly handle: Handle = (request) => {
@@ -105,6 +114,7 @@ export class RequestHandler {
   /** Rejects malformed HTTP. Only the gateway's own policies complete the response. */
   readonly rejectHttp: RejectHttp = (request, rejection) => {
     const context = this.#contextOf(request, this.#options.protocolOf(request.path));
+    context.calls = 0;
     return this.#respondOwn(context, this.#options.rejectionResponse(context, rejection));
   };
 
@@ -152,17 +162,21 @@ export class RequestHandler {
       this.#completeOwn(context, response);
       if (completing.length === 0) return this.#options.recorder.response(context, response);
       const { body, status } = response;
+      if (isBodyStream(body)) context.isStream = true;
       const finish = () => {
         if (response.body !== body) {
           requireResponse(response, 'complete of a policy');
           // Another stream may read this one.
-          if (isBodyStream(body) && !isBodyStream(response.body)) void discardStream(body);
+          if (isBodyStream(body) && !isBodyStream(response.body)) {
+            void discardStream(body);
+            void this.#streamEnded?.(context);
+          }
         }
         if (response.status !== status) {
           if (response.body === body) this.#restate(context, response, status);
           response.applyStatus();
         }
-        return this.#options.recorder.response(context, response);
+        return this.#options.recorder.response(context, response, this.#streamEnded);
       };
       const pending = complete(completing, context, response);
       if (!(pending instanceof Promise)) return finish();

@@ -83,8 +83,10 @@ export abstract class RequestRun<
   protected reserve(call: KeyedCall, start: () => void): void {
     this.settings.idempotency?.reserve(this.context, call, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof OutgoingResponse) this.finish(begun);
-      else {
+      else if (begun instanceof OutgoingResponse) {
+        this.context.replayed(begun.code);
+        this.finish(begun);
+      } else {
         this.reservation = begun;
         start();
       }

@@ -58,6 +58,8 @@ const tool = (name: string) => (started: Started) => call(started, name, {});
 const lines = { 'trpc-accept': 'application/jsonl' };
 const broken = { procedure: 'broken', code: 'INTERNAL_SERVER_ERROR' };
 const gone = { procedure: 'gone', code: 'NOT_FOUND' };
+// Not the name that the client made up.
+const unknown = { procedure: undefined, code: 'NOT_FOUND' };
 const tooLarge = { procedure: 'large', code: 'PAYLOAD_TOO_LARGE' };
 const timedOut = { procedure: 'late', code: 'GATEWAY_TIMEOUT' };
 const blocked = { procedure: 'steps', code: 'CONFLICT' };
@@ -76,21 +78,21 @@ it.each<
   ['REST: an output that is too large', http('/v1/large'), [tooLarge]],
   ['REST: a missed deadline', http('/v1/late'), [timedOut]],
   ['REST: a stream that fails', http('/v1/steps'), [blocked]],
-  ['REST: an unknown path', http('/v1/made-up'), undefined],
+  ['REST: an unknown path', http('/v1/made-up'), [unknown]],
   ['tRPC: a success', http('/trpc/fine'), undefined],
   ['tRPC: an unexpected error', http('/trpc/broken'), [broken]],
   ['tRPC: an output that is too large', http('/trpc/large'), [tooLarge]],
-  ['tRPC: an unknown procedure', http('/trpc/made-up'), undefined],
+  ['tRPC: an unknown procedure', http('/trpc/made-up'), [unknown]],
   [
     'tRPC: a batch',
     http('/trpc/broken,fine,made-up,gone,broken,large,late?batch=1'),
-    [broken, gone, broken, tooLarge, timedOut],
+    [broken, unknown, gone, broken, tooLarge, timedOut],
   ],
   ['tRPC: a batch of too many calls', http('/trpc/fine,fine,fine,fine,fine,fine,fine,gone?batch=1'), tooMany],
   [
     'tRPC: JSON lines',
     http('/trpc/broken,fine,made-up,gone,large,late,promised?batch=1', lines),
-    [broken, gone, tooLarge, failsLater, timedOut],
+    [broken, unknown, gone, tooLarge, failsLater, timedOut],
   ],
   ['tRPC: server-sent events that fail', http('/trpc/steps', { accept: 'text/event-stream' }), [blocked]],
   ['MCP: a success', tool('fine'), undefined],
@@ -99,9 +101,11 @@ it.each<
   ['MCP: an output that is too large', tool('large'), [tooLarge]],
   ['MCP: a missed deadline', tool('late'), [timedOut]],
   ['MCP: a stream that fails', tool('steps'), [blocked]],
-  ['MCP: an unknown tool', tool('made-up'), undefined],
+  ['MCP: an unknown tool', tool('made-up'), [unknown]],
+  ['a route', http('/openapi.json'), undefined],
+  ['an unknown path of no protocol', http('/made-up'), undefined],
 ])(
-  'the record of a request has the calls that failed, with their codes and without unknown procedures (%s)',
+  'the record of a request has the calls that failed, with their codes and without names that clients make up (%s)',
   async (_, request, failed) => {
     const started = await start();
     await request(started);
@@ -123,6 +127,40 @@ it('the record of a call on a WebSocket says whether it failed, and its code', a
   client.send(JSON.stringify(paths.map((path, id) => ({ id, method: 'query', params: { path } }))));
   await vi.waitFor(() => expect(started.records).toHaveLength(7));
   const failed = started.records.flatMap(({ callErrors }) => callErrors ?? []);
-  expect(failed).toEqual([broken, gone, tooLarge, timedOut]);
-  expect(started.records.filter(({ callErrors }) => callErrors)).toHaveLength(4);
+  expect(failed).toEqual([broken, unknown, gone, tooLarge, timedOut]);
+  expect(started.records.filter(({ callErrors }) => callErrors)).toHaveLength(5);
 });
+
+const denied = { procedure: 'fine', code: 'TOO_MANY_REQUESTS' };
+
+it.each<[what: string, request: (started: Started) => Promise<unknown>, calls: readonly object[]]>([
+  ['REST', http('/v1/fine'), [denied]],
+  ['tRPC', http('/trpc/fine'), [denied]],
+  [
+    'tRPC: a batch',
+    http('/trpc/fine,made-up,fine?batch=1'),
+    [denied, denied, { ...denied, procedure: undefined }],
+  ],
+  ['tRPC: JSON lines', http('/trpc/fine?batch=1', lines), [denied]],
+  ['MCP: a tool that the head names', tool('fine'), [denied]],
+])(
+  'the record of a request that is rejected before it is read has the calls that its head names (%s)',
+  async (_, request, calls) => {
+    const { records, server } = await startShape(router, {
+      mcp: mcp(),
+      rateLimit: { calls: 3, windowMs: 3_600_000 },
+    });
+    const { fetch, origin } = server;
+    await http('/trpc/fine,fine,fine?batch=1')({ fetch, origin, records });
+    await request({ fetch, origin, records });
+    await vi.waitFor(() => expect(records).toHaveLength(2));
+    const known = calls.filter((each) => 'procedure' in each && each.procedure !== undefined);
+    expect(records[1]).toMatchObject({
+      calls: calls.length,
+      procedures: known.map(() => 'fine'),
+      operation: known.map(() => 'fine').join(','),
+      status: 429,
+    });
+    expect(records[1]?.callErrors).toEqual(calls);
+  },
+);

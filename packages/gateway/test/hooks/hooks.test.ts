@@ -423,6 +423,12 @@ const hooks: Record<HookName, Hook> = {
     fails: { ...all, page: 500, document: 500 },
     hangs: { ...timeouts, mcp: 504, page: 504, document: 504 },
   },
+  'policies.settled': {
+    options: (of) => ({ policies: [{ settled: of(() => {}) }] }),
+    // The JSON lines of the test are complete before they are sent.
+    fails: { ...all, page: 500, document: 500 },
+    hangs: { ...timeouts, mcp: 504, page: 504, document: 504 },
+  },
   'meta.produces': { fails: { text: 500 } },
   'meta.headers': { fails: { headed: 500 } },
   routes: {

@@ -12,6 +12,7 @@ it('a request record has the protocol, the procedures, the number of calls, the 
   await send('/page');
   await send('/v1/list', { method: 'OPTIONS' });
   await send('/v1/list', { headers: { authorization: '' } });
+  await send('/trpc/list', { method: 'HEAD' });
   await (await send('/v1/drip')).text();
   const counted = records.map(({ protocol, procedures, calls, status, bytesIn, bytesOut }) => [
     protocol,
@@ -28,7 +29,9 @@ it('a request record has the protocol, the procedures, the number of calls, the 
     ['rest', ['list'], 1, 200, 0, 0],
     ['other', [], 0, 200, 0, 4],
     ['rest', [], 0, 204, 0, 0],
-    ['rest', [], 1, 401, 0, expect.any(Number)],
+    ['rest', ['list'], 1, 401, 0, expect.any(Number)],
+    // As in tRPC, HEAD runs nothing.
+    ['trpc', [], 0, 204, 0, 0],
     ['rest', ['drip'], 1, 200, 0, undefined],
   ]);
 });

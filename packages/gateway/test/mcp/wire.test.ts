@@ -237,7 +237,9 @@ describe('hostile messages', () => {
     const reply = await post(server, body);
     expect([reply.status, reply.message?.error?.code]).toEqual([code === -32_602 ? 200 : 400, code]);
     await expect.poll(() => records.length).toBe(1);
-    expect(records[0]).toMatchObject({ protocol: 'mcp', calls: 0, procedures: [], error: undefined });
+    const calls = code === -32_602 ? 1 : 0;
+    expect(records[0]).toMatchObject({ protocol: 'mcp', calls, error: undefined });
+    expect(records[0]?.callErrors ?? []).toHaveLength(calls);
     expect((await call(server, 'books_count')).message?.result).toMatchObject({ content: [{ text: '3' }] });
   });
 

@@ -153,6 +153,55 @@ describe('an audit log that is stored before the response', () => {
   });
 });
 
+it.each<[what: string, stream: (started: Awaited<ReturnType<typeof startShape>>) => Promise<unknown>]>([
+  ['events over REST', async ({ rest }) => (await rest('/changes')).text()],
+  [
+    'events of tRPC',
+    async ({ origin, server }) =>
+      (await server.fetch(`${origin}/trpc/changes`, { headers: { accept: 'text/event-stream' } })).text(),
+  ],
+  ['a subscription on a WebSocket', ({ socketTrpc }) => subscribe(socketTrpc() as never)],
+])(
+  'the record of a stream waits for settled of a policy, and has its error if it fails (%s)',
+  async (_, stream) => {
+    const failure = new Error('The log is full.');
+    const steps: unknown[] = [];
+    const started = await startShape(router, {
+      createContext: () => ({ tenant: undefined }),
+      policies: [
+        {
+          async settled({ outcomes, procedures }) {
+            if (procedures.length === 0) return;
+            await sleep(20);
+            steps.push(outcomes.map(({ code }) => code));
+            throw failure;
+          },
+        },
+      ],
+      onResponse: ({ error, status }) => void (status === 101 || steps.push(error)),
+    });
+    await stream(started);
+    await expect.poll(() => steps).toEqual([['OK'], failure]);
+  },
+);
+
+it('a stream that a policy replaces is settled', async () => {
+  const settled: unknown[] = [];
+  const { rest } = await startShape(router, {
+    createContext: () => ({ tenant: undefined }),
+    policies: [
+      {
+        complete(_context, response) {
+          response.body = 'none';
+        },
+        settled: ({ isStream }) => void settled.push(isStream),
+      },
+    ],
+  });
+  expect(await (await rest('/changes')).text()).toBe('none');
+  expect(settled).toEqual([true]);
+});
+
 describe('a policy that waits', () => {
   const t = initTRPC.context<{ readonly response: ResponseControls }>().meta<GatewayMeta>().create();
   const late = t.router({

@@ -92,6 +92,43 @@ test.each([
   ]);
 });
 
+const failedCall = (code: string) => ({ callErrors: [{ procedure: 'a', code }] });
+const failedCalls = {
+  callErrors: ['CONFLICT', 'NOT_FOUND', 'CONFLICT'].map((code) => ({ procedure: undefined, code })),
+};
+
+test.each([
+  ['a tool that fails', { protocol: 'mcp', ...failedCall('NOT_FOUND') }, 30, ['NOT_FOUND']],
+  [
+    'a tool that misses its deadline',
+    { protocol: 'mcp', ...failedCall('GATEWAY_TIMEOUT') },
+    40,
+    ['GATEWAY_TIMEOUT'],
+  ],
+  [
+    'a batch of which calls fail',
+    { protocol: 'trpc', status: 207, calls: 4, ...failedCalls },
+    30,
+    ['CONFLICT', 'NOT_FOUND'],
+  ],
+  ['a REST request that fails', { status: 404, ...failedCall('NOT_FOUND') }, 30, ['NOT_FOUND']],
+] as const)('the line of %s has the codes of its failed calls, each once', (_, change, level, codes) => {
+  for (const requests of ['errors', 'all'] as const) {
+    const { report, lines } = recordLines({ requests });
+    report(change);
+    expect(lines()).toMatchObject([{ level, codes, msg: 'request' }]);
+  }
+});
+
+test('a line says that its response repeats an earlier one, and no other line has the field', () => {
+  const { report, lines } = recordLines({ requests: 'all' });
+  report({ isReplay: true });
+  report({ isReplay: true, status: 500 });
+  report({ isReplay: false });
+  const replays = lines().map((line) => (line as { readonly isReplay?: boolean }).isReplay);
+  expect(replays).toEqual([true, true, undefined]);
+});
+
 test('requests: none logs no request', () => {
   const { report, lines } = recordLines({ requests: 'none' });
   report({ status: 500, error: new Error('no') });
@@ -127,6 +164,7 @@ describe('repeated requests of one kind', () => {
     ['same reason of /readyz', notReady, { level: 50, status: 503, reason: 'unavailable' }],
     ['same status of 500 and above, without an error', { status: 500 }, { level: 50, status: 500 }],
     ['slow', { durationMs: 5000 }, { level: 40, status: 200 }],
+    ['failed calls within a success', failedCalls, { level: 30, status: 200 }],
   ] as const)(
     'requests: errors logs the first request of a kind (%s), and the number of further ones a second later',
     (_, change, kind) => {

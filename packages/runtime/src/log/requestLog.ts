@@ -2,6 +2,7 @@ import type { RequestRecord, TraceIds } from 'trpc-gateway';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
+import { codesOf, serverErrors } from '../errorCodes.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';
 
 /** Requests that take longer are logged as slow. */
@@ -29,8 +30,8 @@ interface RepeatedRequests {
 
 export interface RequestLogOptions {
   /**
-   * Which requests are logged. `errors`: requests with a status other than 2xx or slower than 1 s, at most one of each kind
-   * per second.
+   * Which requests are logged. `errors`: requests with a status other than 2xx, with a failed call or slower than 1 s, at
+   * most one of each kind per second.
    */
   readonly requests: 'errors' | 'all' | 'none';
   /**
@@ -81,16 +82,17 @@ export function requestLog(
   }
 
   function onResponse(requestRecord: LoggedRequest): void {
-    const { error, isStream, limit, reason, status } = requestRecord;
+    const { callErrors, error, isStream, limit, reason, status } = requestRecord;
     const isSlow = requestRecord.durationMs > slowMs && !isStream;
     const isFailure = error !== undefined || (status >= 500 && limit === undefined);
     // Hot path: by default most requests end here.
-    if (!logsAll && status < 300 && !isFailure && !isSlow) return;
-    const level = isFailure ? 'error' : isSlow || status >= 500 ? 'warn' : 'info';
+    if (!logsAll && status < 300 && !isFailure && !isSlow && callErrors === undefined) return;
+    const level = isFailure ? 'error' : isSlow || isServerError(requestRecord) ? 'warn' : 'info';
     if (!logsAll) {
       const kind =
         error === undefined ? reasonKind(reason) : kindOf && syncResult('kindOf', () => kindOf(error));
-      const key = kind ? JSON.stringify(kind) : (limit ?? (status < 300 ? 'slow' : status));
+      const success = isSlow ? 'slow' : 'failed calls';
+      const key = kind ? JSON.stringify(kind) : (limit ?? (status < 300 ? success : status));
       // Unexpected errors are bugs, and each may be a different one.
       const isCounted = error === undefined || kind !== undefined;
       if (isCounted && !isFirst(key, level, { status, limit, ...kind })) return;
@@ -114,6 +116,8 @@ export function requestLog(
       status,
       durationMs,
       limit,
+      codes: callErrors && codesOf(callErrors),
+      isReplay: requestRecord.isReplay || undefined,
       reason,
       ...trace,
     };
@@ -130,6 +134,10 @@ export function requestLog(
     },
   };
 }
+
+/** Whether the response, or the error of a call in it, is an error of the server: over MCP and in batches it may be a 200. */
+const isServerError = ({ callErrors, status }: RequestRecord): boolean =>
+  status >= 500 || (callErrors?.some(({ code }) => serverErrors.has(code)) ?? false);
 
 const reasonKind = (reason: string | undefined) => (reason === undefined ? undefined : { reason });
 
@@ -151,17 +159,18 @@ const roundToMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
 const traceFields = ({ spanId, traceId }: TraceIds) => ({ trace_id: traceId, span_id: spanId });
 
 /** Formats a line like pino's, in 1 µs instead of 6 µs, which is a third of the cost of a 401. */
-function requestLine(
-  level: number | undefined,
-  { requestId, method, path, protocol, operation, status, durationMs, limit, trace }: RequestRecord,
-): string {
+function requestLine(level: number | undefined, record: RequestRecord): string {
+  const { callErrors, requestId, method, path, protocol, operation, status, durationMs, limit, trace } =
+    record;
   const operationField = operation === undefined ? '' : `,"operation":${JSON.stringify(truncate(operation))}`;
   const limitField = limit === undefined ? '' : `,"limit":"${limit}"`;
+  const codesField = callErrors === undefined ? '' : `,"codes":${JSON.stringify(codesOf(callErrors))}`;
+  const replayField = record.isReplay ? ',"isReplay":true' : '';
   const traceFieldsText =
     trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
   return (
     `{"level":${level},"time":${Date.now()}${baseFieldsJson},"requestId":${JSON.stringify(requestId)},` +
     `"method":${JSON.stringify(truncate(method))},"path":${JSON.stringify(truncate(path))},"protocol":"${protocol}"${operationField},` +
-    `"status":${status},"durationMs":${roundToMicroseconds(durationMs)}${limitField}${traceFieldsText},"msg":"request"}\n`
+    `"status":${status},"durationMs":${roundToMicroseconds(durationMs)}${limitField}${codesField}${replayField}${traceFieldsText},"msg":"request"}\n`
   );
 }

@@ -33,10 +33,14 @@ test.each<[what: string, change: Partial<RequestRecord>, samples: readonly strin
   [
     'a batch of which one procedure exists',
     { protocol: 'trpc', calls: 2, procedures: ['a'] },
-    ['x_requests_total{trpc,batch,2xx} 1', 'x_calls_total{trpc,a} 1'],
+    ['x_requests_total{trpc,batch,2xx} 1', 'x_calls_total{trpc,a} 1', 'x_calls_total{trpc,none} 1'],
   ],
   ['a page', { protocol: 'other', calls: 0, procedures: [] }, ['x_requests_total{other,none,2xx} 1']],
-  ['an unknown path', { status: 404, procedures: [] }, ['x_requests_total{rest,none,4xx} 1']],
+  [
+    'an unknown path',
+    { status: 404, procedures: [] },
+    ['x_requests_total{rest,none,4xx} 1', 'x_calls_total{rest,none} 1'],
+  ],
 ])('%s is counted by protocol, operation and status, and its calls by procedure', (_, change, samples) => {
   const counted = count(change).filter((sample) => /^x_(?:requests|calls)_total/.test(sample));
   expect(counted).toEqual(samples);
@@ -56,6 +60,7 @@ test('failed calls are counted by protocol, procedure and code, also in a batch 
       ],
     },
     { protocol: 'mcp', procedures: ['a'], callErrors: [{ procedure: 'a', code: 'GATEWAY_TIMEOUT' }] },
+    { protocol: 'mcp', procedures: [], callErrors: [{ procedure: undefined, code: 'NOT_FOUND' }] },
     {},
   );
   expect(counted.filter((sample) => sample.startsWith('x_call_errors'))).toEqual([
@@ -63,13 +68,14 @@ test('failed calls are counted by protocol, procedure and code, also in a batch 
     'x_call_errors_total{trpc,a,CONFLICT} 2',
     'x_call_errors_total{trpc,b,INTERNAL_SERVER_ERROR} 1',
     'x_call_errors_total{mcp,a,GATEWAY_TIMEOUT} 1',
+    'x_call_errors_total{mcp,none,NOT_FOUND} 1',
   ]);
 });
 
 test('each called operation has failed calls with each code of a server error at 0, since rate() needs a first sample', () => {
   const { onResponse, families } = createRequestMetrics('x_');
   onResponse(record);
-  onResponse({ ...record, protocol: 'other', procedures: [] });
+  onResponse({ ...record, protocol: 'other', procedures: [], calls: 0 });
   const codes = [
     'INTERNAL_SERVER_ERROR',
     'NOT_IMPLEMENTED',

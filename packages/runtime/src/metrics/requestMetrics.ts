@@ -2,18 +2,10 @@
 // would join the labels to a string for each increment.
 import type { RequestRecord } from 'trpc-gateway';
 import { counter, type MetricFamily, type MetricSample } from './family.ts';
+import { serverErrors } from '../errorCodes.ts';
 import { Latency, latencyFamily } from './latency.ts';
 
 type ProtocolLabel = RequestRecord['protocol'] | 'websocket';
-
-/** Codes of errors of the server, which alerts are about, start at 0: `rate()` needs a first sample to increase from. */
-const serverErrors = [
-  'INTERNAL_SERVER_ERROR',
-  'NOT_IMPLEMENTED',
-  'BAD_GATEWAY',
-  'SERVICE_UNAVAILABLE',
-  'GATEWAY_TIMEOUT',
-];
 
 /** The counters of one operation over one protocol. */
 class Series {
@@ -21,8 +13,15 @@ class Series {
   readonly requests = [0, 0, 0, 0, 0, 0];
   readonly latency = new Latency();
   calls = 0;
-  /** Number of failed calls, by code. */
-  readonly errors = new Map(serverErrors.map((code) => [code, 0]));
+  /**
+   * Number of failed calls, by code. Those of the server, which alerts are about, start at 0: `rate()` needs a first sample
+   * to increase from.
+   */
+  readonly errors = new Map(Array.from(serverErrors, (code) => [code, 0]));
+
+  countError(code: string): void {
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
+  }
 }
 
 /** The counters of one protocol. */
@@ -30,6 +29,14 @@ class ProtocolMetrics {
   readonly series = new Map<string, Series>();
   bytesIn = 0;
   bytesOut = 0;
+
+  seriesOf(operation: string): Series {
+    const existing = this.series.get(operation);
+    if (existing !== undefined) return existing;
+    const added = new Series();
+    this.series.set(operation, added);
+    return added;
+  }
 }
 
 /** Status classes (2xx, 4xx, 5xx) that are exported with value 0: `rate()` needs a first sample to increase from. */
@@ -50,29 +57,19 @@ export function createRequestMetrics(prefix: string) {
   };
   const limited = new Map<string, number>();
 
-  function seriesOf({ series }: ProtocolMetrics, operation: string): Series {
-    const existing = series.get(operation);
-    if (existing !== undefined) return existing;
-    const added = new Series();
-    series.set(operation, added);
-    return added;
-  }
-
-  function countError({ errors }: Series, code: string): void {
-    errors.set(code, (errors.get(code) ?? 0) + 1);
-  }
-
   function onResponse(record: RequestRecord): void {
     const { callErrors, procedures: calledProcedures, status, limit } = record;
     const protocol = protocols[record.method === 'WS' ? 'websocket' : record.protocol];
-    const series = seriesOf(protocol, record.calls > 1 ? 'batch' : (calledProcedures[0] ?? 'none'));
+    const series = protocol.seriesOf(record.calls > 1 ? 'batch' : (calledProcedures[0] ?? 'none'));
     const digit = (status / 100) | 0;
     series.requests[digit] = (series.requests[digit] ?? 0) + 1;
     // The client decides how long a stream lasts.
     if (!record.isStream) series.latency.observe(record.durationMs);
-    for (const procedure of calledProcedures) seriesOf(protocol, procedure).calls += 1;
+    for (const procedure of calledProcedures) protocol.seriesOf(procedure).calls += 1;
+    const unknown = record.calls - calledProcedures.length;
+    if (unknown > 0) protocol.seriesOf('none').calls += unknown;
     if (callErrors)
-      for (const { procedure, code } of callErrors) countError(seriesOf(protocol, procedure), code);
+      for (const { procedure = 'none', code } of callErrors) protocol.seriesOf(procedure).countError(code);
     protocol.bytesIn += record.bytesIn ?? 0;
     protocol.bytesOut += record.bytesOut ?? 0;
     if (limit !== undefined) limited.set(limit, (limited.get(limit) ?? 0) + 1);
@@ -94,7 +91,7 @@ export function createRequestMetrics(prefix: string) {
     return [
       counter(
         `${prefix}requests_total`,
-        'Number of completed requests, including calls over WebSockets. The label operation is the procedure, batch for several calls, or none if no procedure was reached.',
+        'Number of completed requests, including calls over WebSockets. The label operation is the procedure, batch for several calls, or none if no procedure matched.',
         series.flatMap(([labels, { requests }]) =>
           requests.flatMap((value, digit) =>
             value > 0 || statusClassesAtZero.has(digit)
@@ -105,7 +102,7 @@ export function createRequestMetrics(prefix: string) {
       ),
       counter(
         `${prefix}calls_total`,
-        'Number of procedure calls. Each call of a batch counts.',
+        'Number of procedure calls. Each call of a batch counts. The label operation is none for procedures that do not exist.',
         series.flatMap(([labels, { calls }]) => (calls > 0 ? [{ labels, value: calls }] : [])),
       ),
       counter(

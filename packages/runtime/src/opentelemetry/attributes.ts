@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ObservedRequest } from 'trpc-gateway';
+import type { ObservedRequest, RequestRecord } from 'trpc-gateway';
+import { codesOf } from '../errorCodes.ts';
 
 /** Methods with their own label. Clients can send any method, so all others are reported as `_OTHER`. */
 const knownMethods: ReadonlySet<string> = new Set(
@@ -37,6 +38,15 @@ export function requestAttributes({ request, route, scheme }: ObservedRequest): 
     ...(userAgent !== undefined && { 'user_agent.original': userAgent }),
   };
 }
+
+/**
+ * Returns the attributes of a request's span that say how its calls ended: the status of MCP, of a batch and of a stream
+ * may be that of a success. The conventions have no name for them.
+ */
+export const outcomeAttributes = ({ callErrors, isReplay }: RequestRecord): Attributes => ({
+  ...(callErrors && { 'trpc_gateway.call_errors': [...codesOf(callErrors)] }),
+  ...(isReplay && { 'trpc_gateway.is_replay': true }),
+});
 
 /** Replaces the values of a query: inputs and WebSocket credentials must not reach a tracing backend. */
 const redactQuery = (query: string): string => query.replace(/=[^&]*/g, '=REDACTED');

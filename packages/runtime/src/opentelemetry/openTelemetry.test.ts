@@ -256,6 +256,10 @@ it('a call of a tool has a span below that of its request, with the error that i
     'rpc.response.status_code': 'SERVICE_UNAVAILABLE',
   });
   expect([call.status.code, request.status.code]).toEqual([SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
+  expect(request.attributes).toMatchObject({
+    'http.response.status_code': 200,
+    'trpc_gateway.call_errors': ['SERVICE_UNAVAILABLE'],
+  });
 });
 
 describe('a request', () => {
@@ -440,5 +444,5 @@ it('openTelemetry returns undefined and loads nothing if no SDK is registered', 
     ['--conditions=trpc-gateway-source', '--input-type=module', '-e', script],
     { cwd: import.meta.dirname },
   );
-  expect(stdout.trim()).toBe('undefined 0 3');
+  expect(stdout.trim()).toBe('undefined 0 4');
 });

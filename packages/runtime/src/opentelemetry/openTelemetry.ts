@@ -17,7 +17,8 @@ import type {
   Telemetry,
   TraceIds,
 } from 'trpc-gateway';
-import { connectionAttributes, methodOf, requestAttributes } from './attributes.ts';
+import { serverErrors } from '../errorCodes.ts';
+import { connectionAttributes, methodOf, outcomeAttributes, requestAttributes } from './attributes.ts';
 
 /** The global symbol under which an OpenTelemetry SDK registers itself (@opentelemetry/api 1.x). */
 const registry = Symbol.for('opentelemetry.js.api.1');
@@ -202,7 +203,8 @@ class RequestSpan implements RequestTelemetry {
     return new CallSpan(span, labels, this.#instruments.callDuration);
   }
 
-  end({ error, isStream, status }: RequestRecord): void {
+  end(record: RequestRecord): void {
+    const { error, isStream, status } = record;
     this.#hasEnded = true;
     const { protocol, request, route } = this.#observed;
     // A stream may fail after its status was sent. For tRPC the call reports that error.
@@ -212,7 +214,7 @@ class RequestSpan implements RequestTelemetry {
       ...(route !== undefined && { 'http.route': route }),
       ...(isError && { 'error.type': status >= 500 ? String(status) : errorName(error) }),
     };
-    const seconds = this.#span.end(outcome, isError);
+    const seconds = this.#span.end({ ...outcome, ...outcomeAttributes(record) }, isError);
     this.#instruments.activeRequests.add(-1, this.#labels, this.#span.context);
     const version = request.httpVersion;
     const labels = { ...this.#labels, ...outcome };
@@ -226,15 +228,6 @@ const rpcAttributes = (protocol: 'trpc' | 'mcp', path: string): Attributes => ({
   'rpc.system.name': protocol === 'mcp' ? 'jsonrpc' : protocol,
   'rpc.method': path,
 });
-
-/** tRPC error codes that map to HTTP statuses of 500 or more. */
-const serverErrors: ReadonlySet<string> = new Set([
-  'INTERNAL_SERVER_ERROR',
-  'NOT_IMPLEMENTED',
-  'BAD_GATEWAY',
-  'SERVICE_UNAVAILABLE',
-  'GATEWAY_TIMEOUT',
-]);
 
 const errorName = (error: unknown): string => (error instanceof Error ? error.name : '_OTHER');
 

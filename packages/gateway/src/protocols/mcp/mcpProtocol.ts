@@ -50,6 +50,10 @@ export function createMcpProtocol(settings: McpSettings): Protocol {
       response.headers.push(allow);
       return response;
     },
-    reject,
+    reject(error, context) {
+      // Before the body was read, only the head may have named a tool.
+      context.calls = context.target.procedures.length;
+      return reject(error, context);
+    },
   };
 }

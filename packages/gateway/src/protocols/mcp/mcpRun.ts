@@ -93,17 +93,18 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { id, params } = message;
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
+    context.calls = 1;
+    context.operation = tool?.procedure.path;
     if (tool === undefined || !(args === undefined || isObject(args))) {
       const problem = () => {
+        context.endedWith(typeof name === 'string' && tool === undefined ? 'NOT_FOUND' : 'BAD_REQUEST');
         const text = callProblem(params, context, settings.tools);
         return errorResponse(200, { code: errorCodes.invalidParams, message: text }, id);
       };
       return this.#admit(message, tool?.target, () => this.#respondWith(message, problem));
     }
-    const { path, scopes, idempotencyKey: keyUse } = tool.procedure;
+    const { scopes, idempotencyKey: keyUse } = tool.procedure;
     this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseSize };
-    context.calls = 1;
-    context.operation = path;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
       if (error) this.finish(settings.reject(error, context, id));
@@ -201,6 +202,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { context } = this;
     // The error is a consequence of the disconnect, unless the response is stored for a repeat of the request.
     if (context.request.isAborted && this.reservation === undefined) {
+      context.endedWith('CLIENT_CLOSED_REQUEST');
       return this.finish(new OutgoingResponse(499));
     }
     this.#respond(this.#failure(failureOf(cause).error));

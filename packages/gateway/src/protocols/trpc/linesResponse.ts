@@ -56,6 +56,7 @@ export class LinesResponse extends RequestCalls {
   }
 
   protected override discard(): void {
+    this.context.isStream = true;
     this.#lines?.cut();
   }
 }

@@ -111,7 +111,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
       // Only the connection has failed.
       this.context.error = undefined;
       this.context.failedCalls = new Map();
-      this.context.callErrors = undefined;
+      this.context.clientLeft();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }

@@ -19,7 +19,7 @@ export interface CallInfo {
   readonly path?: string;
   readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
   readonly input?: unknown;
-  /** The size of the results so far of the message that the call came with, if that is a batch. */
+  /** The size of the results so far of the message that the call came with, if that is a batch; not of events. */
   readonly batch?: { bytes: number } | undefined;
 }
 
@@ -115,13 +115,19 @@ export class Socket {
     return this.running.length;
   }
 
+  /** Sends an event. @throws as `encodeData` */
+  sendEvent(call: CallInfo, event: unknown, eventId?: string): void {
+    this.send(this.encodeData(call, event, eventId));
+  }
+
   /**
-   * Sends an output or an event.
+   * Encodes an output or an event.
    * @param eventId the id of a tracked event
+   * @returns the frame; `''` if the socket is closed
    * @throws {LimitError} `response-bytes`; also the error of a transformer
    */
-  sendData({ batch, id, jsonrpc }: CallInfo, output: unknown, eventId?: string): void {
-    if (!this.isOpen) return;
+  encodeData({ batch, id, jsonrpc }: CallInfo, output: unknown, eventId?: string): string {
+    if (!this.isOpen) return '';
     const { config, limits } = this.settings;
     const left = limits.maxResponseSize - (batch?.bytes ?? 0);
     // Once the limit is exceeded, later outputs are not encoded.
@@ -130,7 +136,9 @@ export class Socket {
     const result = eventId === undefined ? { type: 'data', data } : { type: 'data', data, id: eventId };
     try {
       // Encoded with its envelope, since `toJSON` receives the name of its member.
-      this.#sendResult(boundedJson({ id, jsonrpc, result }, left) as string, batch);
+      const frame = boundedJson({ id, jsonrpc, result }, left) as string;
+      if (batch) batch.bytes += utf8Length(frame);
+      return frame;
     } catch (cause) {
       throw batch && cause instanceof LimitError ? batchTooLarge(limits.maxResponseSize) : cause;
     }
@@ -202,31 +210,28 @@ export class Socket {
       const error: unknown = config.transformer.output.serialize(each);
       return { id, jsonrpc, error };
     };
-    this.#sendResult(encodeError(shape, toMessage, limits.maxResponseSize, batch?.bytes).text, batch);
-  }
-
-  /** @param batch the results of a batch count together, except for events, of which there may be any number */
-  #sendResult(frame: string, batch: CallInfo['batch']): void {
-    if (batch) batch.bytes += utf8Length(frame);
-    this.send(frame);
+    const { text } = encodeError(shape, toMessage, limits.maxResponseSize, batch?.bytes);
+    if (batch) batch.bytes += utf8Length(text);
+    this.send(text);
   }
 
   callStarted(call: OpenCall): void {
     call.runningIndex = this.running.push(call) - 1;
   }
 
-  callEnded(call: OpenCall, error: TRPCError | undefined): void {
+  /** @param policyError the error of a policy that could not report the outcome of a subscription */
+  callEnded(call: OpenCall, error: TRPCError | undefined, policyError?: unknown): void {
     const last = this.running.at(-1);
     if (call.runningIndex !== undefined && last) {
       this.running[call.runningIndex] = last;
       last.runningIndex = call.runningIndex;
       this.running.pop();
     }
-    this.record(error, call);
+    this.record(error, call, policyError);
   }
 
   /** Emits the record of a call that has ended, or of a malformed message, to `onResponse`. */
-  record(error: TRPCError | undefined, call?: OpenCall): void {
+  record(error: TRPCError | undefined, call?: OpenCall, policyError?: unknown): void {
     const isStream = call?.type === 'subscription';
     // 499 if the client disconnected, as over HTTP. For a subscription, that is a regular end.
     const success = this.isOpen || isStream ? 200 : 499;
@@ -237,11 +242,11 @@ export class Socket {
     const operation = call?.procedure?.path;
     this.settings.recorder.call(this.context, {
       operation,
-      callErrors:
-        error && operation !== undefined ? [{ procedure: operation, code: codeOf(error) }] : undefined,
+      called: operation === undefined ? [] : [operation],
+      callErrors: error && call ? [{ procedure: operation, code: codeOf(error) }] : undefined,
       startedAt: call?.startedAt,
       limit,
-      error: isUnexpected ? originalOf(error) : undefined,
+      error: isUnexpected ? originalOf(error) : policyError,
       status,
       isStream,
       trace: call?.trace,

@@ -8,13 +8,21 @@ import { discardStream, isAsyncIterable, OutgoingResponse } from '../../http/res
 import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import { CallContext } from '../../calls/requestContext.ts';
-import { admit, complete, policyError, type Policy, type PolicyContext } from '../../calls/policy.ts';
+import {
+  admit,
+  complete,
+  policyError,
+  settleStream,
+  type CallOutcome,
+  type Policy,
+  type PolicyContext,
+} from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
-import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
+import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
@@ -23,6 +31,15 @@ import { withLastEventId } from './trpcRequest.ts';
 
 /** A message, or a part of one, that starts a call. */
 export type CallMessage = TRPCRequestMessage & { readonly id: string | number };
+
+/** The output of a subscription. */
+type CallEvents = AsyncIterable<unknown> | Observable<unknown, unknown>;
+
+/** A call as policies see it. Its outcome is set when it has ended. */
+type SocketPolicyContext = Omit<PolicyContext, 'isStream' | 'outcomes'> & {
+  isStream: boolean;
+  outcomes: readonly CallOutcome[];
+};
 
 /** One call on a WebSocket. Its messages are the same as from tRPC's connection handler (@trpc/server 11.25). */
 export class SocketCall extends CallContext implements OpenCall, CallSource, OutcomeReceiver {
@@ -48,8 +65,10 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   #hasEnded = false;
   /** Whether it is a subscription that is starting, which `SubscriptionStarts` counts. */
   #isStarting = false;
-  /** The call as the policies of the service see it; `undefined` without any, and when they have completed the response. */
-  #policyContext: PolicyContext | undefined = undefined;
+  /** The call as the policies of the service see it; `undefined` without any. */
+  #policyContext: SocketPolicyContext | undefined = undefined;
+  /** Whether the policies of the service have begun to complete its response. */
+  #isCompleted = false;
   #completing: readonly Policy[] = [];
 
   /**
@@ -144,7 +163,8 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
       const { data, identity, protocol, request, requestId } = this.#socket.context;
       const about = { identity, protocol, request, requestId, procedures: procedure ? [procedure] : [] };
       // A copy of `data`, since the calls of a socket run concurrently.
-      this.#policyContext = { ...about, kind: 'call', data: { ...data } };
+      const outcome = { outcomes: [], isReplay: false, isStream: false };
+      this.#policyContext = { ...about, ...outcome, kind: 'call', data: { ...data } };
     }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
@@ -192,17 +212,36 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   }
 
   settle(_index: number, outcome: unknown): void {
-    if (this.#policyContext) return void this.#complete(this.#policyContext, outcome);
-    if (outcome instanceof Failure) return this.#endWithError(outcome.error);
+    if (outcome instanceof Failure) return this.#settle(outcome);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
     if (isStream !== (this.type === 'subscription')) {
-      return this.#endWithError(outputTypeError(this));
+      return this.#settle(new Failure(outputTypeError(this)));
     }
-    if (isStream) return void this.#stream(outcome);
+    if (isStream) return this.#settle(outcome);
     const error = outcome instanceof Blob && blobError(this.procedure);
-    if (error) return this.#endWithError(error);
+    if (error) return this.#settle(new Failure(error));
+    let frame: string;
     try {
-      this.#socket.sendData(this, outcome);
+      // Before the policies, which see an output that cannot be sent as an error.
+      frame = this.#socket.encodeData(this, outcome);
+    } catch (cause) {
+      return this.#settle(failureOf(cause));
+    }
+    this.#settle(frame);
+  }
+
+  /** Settles the call with a `Failure`, the events of a subscription, or the frame of its output. */
+  #settle(outcome: Failure | CallEvents | string): void {
+    const context = this.#policyContext;
+    if (context && !this.#isCompleted) void this.#complete(context, outcome);
+    else this.#send(outcome);
+  }
+
+  #send(outcome: Failure | CallEvents | string): void {
+    if (outcome instanceof Failure) return this.#endWithError(outcome.error);
+    if (typeof outcome !== 'string') return void this.#stream(outcome);
+    try {
+      this.#socket.send(outcome);
       this.#end();
     } catch (cause) {
       this.#endWithError(cause);
@@ -210,18 +249,39 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   }
 
   /** Runs the policies of the service that complete a response, then sends the outcome. It never rejects. */
-  async #complete(context: PolicyContext, outcome: unknown): Promise<void> {
-    this.#policyContext = undefined;
+  async #complete(context: SocketPolicyContext, outcome: Failure | CallEvents | string): Promise<void> {
+    this.#isCompleted = true;
     let completed = outcome;
     try {
-      const status = outcome instanceof Failure ? errorStatusOf(outcome.error) : 200;
+      let status = 200;
+      if (outcome instanceof Failure) status = this.#setOutcome(context, outcome.error);
+      else {
+        context.isStream = typeof outcome !== 'string';
+        this.#setCode(context, context.isStream ? undefined : 'OK');
+      }
       const pending = complete(this.#completing, context, new OutgoingResponse(status));
       if (pending instanceof Promise) await this.#socket.settings.calls.waitForPolicy(pending, this);
     } catch (cause) {
       if (isAsyncIterable(outcome)) void discardStream(outcome);
       completed = new Failure(policyError(cause));
     }
-    this.settle(0, completed);
+    this.#send(completed);
+  }
+
+  /** Sets the outcome that policies see to an error. Returns its status. */
+  #setOutcome(context: SocketPolicyContext, error: TRPCError): number {
+    const isStopped = this.#isStopped(error);
+    this.#setCode(context, isStopped ? 'CLIENT_CLOSED_REQUEST' : codeOf(error));
+    return isStopped ? 499 : errorStatusOf(error);
+  }
+
+  #setCode(context: SocketPolicyContext, code: string | undefined): void {
+    context.outcomes = [{ procedure: this.procedure, code }];
+  }
+
+  /** Whether an error is the consequence of a stop of the call, or of a disconnect. */
+  #isStopped(error: TRPCError): boolean {
+    return isAbort(originalOf(error)) && this.signal.aborted;
   }
 
   /**
@@ -229,7 +289,7 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
    */
   #endWithError(cause: unknown): void {
     const { error } = failureOf(cause);
-    if (isAbort(originalOf(error)) && this.signal.aborted) return this.#endStopped();
+    if (this.#isStopped(error)) return this.#endStopped();
     this.#release(error);
     this.#socket.reportAndSendError(this, error);
   }
@@ -242,8 +302,20 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   #end(error?: TRPCError): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#socket.callEnded(this, error);
+    if (this.#policyContext?.isStream) void this.#settleStream(this.#policyContext, error);
+    else this.#socket.callEnded(this, error);
     this.#ended?.resolve();
+  }
+
+  /** Reports the outcome of a subscription to the policies of the service, then its record. It never rejects. */
+  async #settleStream(context: SocketPolicyContext, error: TRPCError | undefined): Promise<void> {
+    const { calls, policies } = this.#socket.settings;
+    const settling = policies?.settling ?? [];
+    if (settling.length === 0) return this.#socket.callEnded(this, error);
+    if (error) this.#setOutcome(context, error);
+    else if (!this.signal.aborted) this.#setCode(context, 'OK');
+    const settled = calls.waitForPolicy(settleStream(settling, context), this);
+    this.#socket.callEnded(this, error, await settled.catch((cause: unknown) => cause));
   }
 
   /** Ends the call, and frees its id for another subscription. */
@@ -318,8 +390,8 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     if (done || this.signal.aborted) return true;
     if (isTrackedEnvelope(event)) {
       const [id, data] = event;
-      this.#socket.sendData(this, { id, data }, id);
-    } else this.#socket.sendData(this, event);
+      this.#socket.sendEvent(this, { id, data }, id);
+    } else this.#socket.sendEvent(this, event);
     return false;
   }
 

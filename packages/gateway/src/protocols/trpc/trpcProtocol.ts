@@ -18,6 +18,11 @@ export const createTrpcProtocol = (settings: TrpcSettings): Protocol<TrpcRequest
   reject: (error, context) => settings.errors.response(error, context),
   respond(context, request) {
     const { http, info, paths, procedures } = request;
+    if (http.method === 'HEAD') {
+      // As in tRPC, it runs nothing.
+      context.calls = 0;
+      return new OutgoingResponse(204, []);
+    }
     context.calls = paths.length;
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
     context.calledPaths =
@@ -29,7 +34,6 @@ export const createTrpcProtocol = (settings: TrpcSettings): Protocol<TrpcRequest
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
       return settings.errors.response(error, context, [jsonType, allowHeader]);
     }
-    if (http.method === 'HEAD') return new OutgoingResponse(204, []);
     if (info?.accept === 'application/jsonl') return new LinesResponse(settings, context, request).respond();
     if (info?.type === 'subscription' && !info.isBatchCall)
       return new EventsResponse(settings, context, request).respond();
