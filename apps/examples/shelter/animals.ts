@@ -18,7 +18,7 @@ export const animals = defineCollection({
   name: 'animals',
   schema: Animal,
   id: 'sequence',
-  indexes: ['categoryId'],
+  indexes: ['categoryId', 'status'],
 });
 
 const tags = ['animals'];
@@ -43,6 +43,26 @@ export const animalProcedures = {
     .query(({ ctx, input: { limit, cursor, categoryId }, signal }) =>
       listRecords(ctx, animals, { limit, cursor, where: { categoryId } }, { signal }),
     ),
+
+  findAnimals: procedure
+    .meta({
+      protect: false,
+      mcp: { description: 'Finds animals by their category or their status, in ascending order of id.' },
+    })
+    .input(
+      z.discriminatedUnion('by', [
+        z
+          .object({ by: z.literal('category'), categoryId: Id, ...page })
+          .describe('a category of listCategories'),
+        z.object({ by: z.literal('status'), status: Status, ...page }),
+      ]),
+    )
+    .output(z.array(Animal))
+    .query(({ ctx, input, signal }) => {
+      const { limit, cursor } = input;
+      const where = input.by === 'category' ? { categoryId: input.categoryId } : { status: input.status };
+      return listRecords(ctx, animals, { limit, cursor, where }, { signal });
+    }),
 
   createAnimal: staff
     .meta({

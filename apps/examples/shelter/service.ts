@@ -61,7 +61,10 @@ async function startShelter(
     router: shelterRouter,
     document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     authentication: jwt({ ...options.accepts, type: 'at+jwt' }),
-    mcp: mcp(),
+    mcp: mcp({
+      instructions:
+        'Read listCategories before createAnimal. Before adoptAnimal, find the animal: its status must be available. An adoption cannot be undone, so ask the person first.',
+    }),
     policies: [auditPolicy(store)],
     createContext: ({ response, identity }) => ({
       store,

@@ -1,3 +1,5 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { providerProblems } from 'trpc-gateway-test';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newShelter } from './testing/newShelter.ts';
 
@@ -65,7 +67,7 @@ test('an agent sees the tools that the scopes of its token allow, and gets 403 f
     const { result } = await send('tools/list', {}, headers);
     return result?.tools?.map(({ name }) => name);
   };
-  const open = ['listAnimals', 'getAnimal', 'listCategories', 'getPhoto'];
+  const open = ['listAnimals', 'findAnimals', 'getAnimal', 'listCategories', 'getPhoto'];
   expect((await names('audits:read'))?.toSorted()).toEqual(open.toSorted());
   expect((await names('animals:write adoptions:write'))?.toSorted()).toEqual(
     [...open, 'createAnimal', 'adoptAnimal'].toSorted(),
@@ -75,4 +77,47 @@ test('an agent sees the tools that the scopes of its token allow, and gets 403 f
   const { challenge, status } = await send('tools/call', { name: 'createAnimal', arguments: pet }, headers);
   expect(status).toBe(403);
   expect(challenge).toContain('error="insufficient_scope", scope="animals:write"');
+});
+
+/** Connects the official client. */
+async function connect() {
+  const client = new Client({ name: 'agent', version: '1.0.0' });
+  const requestInit = { headers: shelter.headers };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${shelter.origin}/mcp`), { requestInit }));
+  return client;
+}
+
+test('the official client receives the instructions, and tools that every model accepts', async () => {
+  const client = await connect();
+  expect(client.getInstructions()).toContain('Read listCategories before createAnimal.');
+  const { tools } = await client.listTools();
+  expect(tools.length).toBeGreaterThan(5);
+  expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
+  const found = tools.find(({ name }) => name === 'findAnimals');
+  expect(found?.inputSchema).toMatchObject({
+    type: 'object',
+    description:
+      'Its properties are those of one of: by = "category", categoryId, limit (optional), cursor (optional) (a category of listCategories); by = "status", status, limit (optional), cursor (optional).',
+    required: ['by'],
+  });
+  await client.close();
+});
+
+test('an agent finds animals by either member of a union, and learns what is wrong with a mixture', async () => {
+  const { id: categoryId } = await shelter.client.createCategory.mutate({ name: 'Cats' });
+  const cat = await shelter.client.createAnimal.mutate({ name: 'Mia', categoryId });
+  await shelter.client.createAnimal.mutate({ name: 'Tom', categoryId, status: 'reserved' });
+  const client = await connect();
+  const find = async (args: Record<string, unknown>) => {
+    const { content, isError } = await client.callTool({ name: 'findAnimals', arguments: args });
+    const [{ text }] = content as unknown as [{ readonly text: string }];
+    return { isError, value: JSON.parse(text) as unknown };
+  };
+  expect(await find({ by: 'category', categoryId, limit: 1 })).toEqual({ value: [cat] });
+  expect(await find({ by: 'status', status: 'reserved' })).toMatchObject({ value: [{ name: 'Tom' }] });
+  expect(await find({ by: 'category', status: 'reserved' })).toMatchObject({
+    isError: true,
+    value: { code: 'BAD_REQUEST', message: 'categoryId: is required.' },
+  });
+  await client.close();
 });

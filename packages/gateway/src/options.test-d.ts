@@ -8,6 +8,7 @@ import { jwt, type AccessTokenClaims } from './auth/schemes/jwt.ts';
 import type { Policy } from './calls/policy.ts';
 import type { Scheme } from './calls/scheme.ts';
 import type { GatewayMeta } from './procedures/meta.ts';
+import { mcp } from './protocols/mcp/index.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
@@ -93,6 +94,27 @@ test('createContext infers the type of identity from the schemes', async () => {
     },
     document,
   });
+});
+
+test('tools of mcp() sees the metadata of procedures with the type that it is given', async () => {
+  interface Meta extends GatewayMeta {
+    readonly docs?: string;
+  }
+  const endpoint = mcp<Meta>({
+    tools({ meta, path, type }) {
+      expectTypeOf(meta).toEqualTypeOf<Meta | undefined>();
+      return path !== 'a' && type === 'query' && { description: meta?.docs ?? '' };
+    },
+  });
+  await createGateway({
+    router: initTRPC.meta<Meta>().create().router({}),
+    createContext: () => ({}),
+    document: { title: 'Types', version: '0.0.0' },
+    mcp: endpoint,
+  });
+  mcp({ tools: ({ meta }) => meta?.openapi !== undefined });
+  // @ts-expect-error -- a tool has no path
+  mcp({ tools: () => ({ path: '/a' }) });
 });
 
 test('the option openapi sees the metadata of procedures with the type of the router', async () => {

@@ -69,8 +69,8 @@ export interface GatewayOptions<
    */
   readonly sockets?: SocketOptions;
   /**
-   * Serves procedures with `mcp` in their metadata as tools of the Model Context Protocol, at `/mcp`: `mcp()` of
-   * `trpc-gateway/mcp`. Its name and version are those of `document`. Default: none.
+   * Serves procedures with `mcp` in their metadata, and those that its option `tools` chooses, as tools of the Model
+   * Context Protocol, at `/mcp`: `mcp()` of `trpc-gateway/mcp`. Its name and version are those of `document`. Default: none.
    */
   readonly mcp?: McpEndpoint;
   /**

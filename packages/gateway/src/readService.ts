@@ -64,7 +64,10 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
     addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }));
   }
 
-  const { procedures, problems } = await readProcedures(router, options.openapi);
+  const { procedures, problems } = await readProcedures(router, {
+    openapi: options.openapi,
+    tools: options.mcp?.tools,
+  });
   if (!options.mcp) warnOfUnservedTools(procedures);
   const scopes = allScopes(procedures, schemes);
   for (const { protectedResource } of schemes) {

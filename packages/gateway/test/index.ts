@@ -25,4 +25,5 @@ export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';
 export { listen, type Server } from './listen.ts';
 export { seedMessage, testSeed } from './testSeed.ts';
+export { providerProblems } from './mcp/providerProblems.ts';
 export { readExceptions, type Revision, runConformance } from './mcp/conformance.ts';

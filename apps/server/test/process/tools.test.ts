@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readExceptions, runConformance } from 'trpc-gateway-test';
+import { providerProblems, readExceptions, runConformance } from 'trpc-gateway-test';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey, sharedServer } from '../testing/newFolder.ts';
 
@@ -15,7 +15,11 @@ async function send(method: string, params: object, key = apiKey) {
   });
   const message = (await response.json()) as {
     readonly result: {
-      readonly tools?: readonly { readonly name: string; readonly description?: string }[];
+      readonly tools?: readonly {
+        readonly name: string;
+        readonly description?: string;
+        readonly inputSchema: Readonly<Record<string, unknown>>;
+      }[];
       readonly content: readonly [{ readonly text: string }];
       readonly structuredContent?: unknown;
       readonly isError?: boolean;
@@ -24,10 +28,11 @@ async function send(method: string, params: object, key = apiKey) {
   return { status: response.status, challenge: response.headers.get('www-authenticate'), ...message };
 }
 
-test('the three operations are tools, each with a description', async () => {
+test('the three operations are tools, each with a description and a schema that every model accepts', async () => {
   const { result } = await send('tools/list', {});
   expect(result.tools?.map(({ name }) => name)).toEqual(['listPets', 'createPet', 'getPet']);
   expect(result.tools?.every(({ description }) => description !== undefined)).toBe(true);
+  expect(result.tools?.flatMap((tool) => providerProblems(tool))).toEqual([]);
 });
 
 test('an animal that a tool adds is found by the others', async () => {

@@ -73,12 +73,16 @@ export function toIssue(issue: StandardIssue): InputIssue {
   return { path, message: problem !== undefined && message.endsWith(problem) ? problem : message };
 }
 
-/** Formats issues as a sentence with each field and its problem. */
-export function formatIssues(issues: readonly InputIssue[]): string {
+/**
+ * Formats issues as a sentence with each field and its problem.
+ * @param wrapper the field that the client has sent the input as
+ */
+export function formatIssues(issues: readonly InputIssue[], wrapper?: string): string {
   // All of an error that was cut, whose last issue says how many are missing.
   const count = issues.length === namedIssues + 1 ? issues.length : namedIssues;
   const named = issues.slice(0, count).map((issue) => {
-    const field = issue.path.length === 0 ? 'input' : issue.path.map(String).join('.');
+    const path = wrapper === undefined ? issue.path : [wrapper, ...issue.path];
+    const field = path.length === 0 ? 'input' : path.map(String).join('.');
     const { place } = issue;
     const name = place && place.name !== issue.path[0] ? ` ${place.name}` : '';
     return `${field}${place ? ` (${place.in}${name})` : ''}: ${issueMessage(issue)}`;

@@ -188,13 +188,16 @@ export interface McpMeta {
   /** Whether the procedure is a tool, as in trpc-to-mcp. Default: true. */
   readonly enabled?: boolean;
   /**
-   * The name: 1 to 128 letters, digits, `_`, `-` and `.`, unique. Default: the procedure's path with `_` for other
-   * characters, such as `books_add`.
+   * The name: 1 to 128 letters, digits, `_`, `-` and `.`, unique; APIs of models accept 64 without `.`. Default: the
+   * procedure's path with `_` for other characters, such as `books_add`.
    */
   readonly name?: string;
   /** The name for people. Default: the operation's summary, if it has a description too. */
   readonly title?: string;
-  /** What it does and when to use it, for the model. Default: the description of the operation, or its summary. */
+  /**
+   * What it does and when to use it, for the model. Default: the description of the operation, or its summary. That of a
+   * deprecated operation begins with "Deprecated".
+   */
   readonly description?: string;
   /** Hints for the client, which may ask its user before a call. They check nothing. */
   readonly annotations?: {
@@ -227,8 +230,9 @@ export type GatewayMeta = {
    */
   readonly openapi?: boolean | RestMeta;
   /**
-   * Serves the procedure as a tool, if the gateway has `mcp`. Its input must be an object. A subscription reports its
-   * values as progress, and returns the last one. Default: false.
+   * Serves the procedure as a tool, if the gateway has `mcp`. An input that may be no object is the argument `input`. A
+   * subscription reports its values as progress, and returns the last one. Default: the option `tools` of `mcp()`, without
+   * which it is no tool.
    * @example
    * mcp: { description: 'Adds a book. Search first: titles are not unique.' }
    */
@@ -266,7 +270,7 @@ export type GatewayMeta = {
   readonly rateLimitCost?: number;
 };
 
-/** A procedure, as policies and the option `openapi` see it. */
+/** A procedure, as policies and the options `openapi` and `tools` see it. */
 export interface DescribedProcedure<Meta = GatewayMeta> {
   /** The path in the router, such as `pets.create`. */
   readonly path: string;

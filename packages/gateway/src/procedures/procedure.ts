@@ -7,7 +7,7 @@ import { warn } from '../http/warnings.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
-import { readMeta, type ProcedureMeta, type RestOption } from './readMeta.ts';
+import { readMeta, type ProcedureMeta, type ServedOptions } from './readMeta.ts';
 import { createSample, selfTest } from './selfTest.ts';
 
 /** A procedure that the gateway serves, as listed in `gateway.procedures`. */
@@ -43,12 +43,12 @@ export interface Procedures {
 
 /**
  * Reads all procedures of a router, including those of lazy routers.
- * @param restOption which procedures are served over REST without metadata
+ * @param options which procedures are served over REST, or are tools, without metadata
  * @param sample the procedure of the self-test of tRPC
  */
 export async function readProcedures(
   router: AnyTRPCRouter,
-  restOption: RestOption = false,
+  options: ServedOptions = {},
   sample = createSample(),
 ): Promise<Procedures> {
   // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
@@ -71,7 +71,7 @@ export async function readProcedures(
     // `readMeta` checks its fields.
     const meta = definition.meta as GatewayMeta | undefined;
     try {
-      const metadata = readMeta({ path, type, meta }, restOption);
+      const metadata = readMeta({ path, type, meta }, options);
       const stages = difference === undefined ? compile(procedure, sample.procedure) : undefined;
       procedures.push({
         path,

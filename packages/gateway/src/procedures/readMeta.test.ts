@@ -15,7 +15,7 @@ const defaults = {
 const openapi = { method: 'GET', path: '/a' } as const;
 
 const read = (type: DescribedProcedure['type'], meta: unknown, option?: RestOption) =>
-  readMeta({ path: 'a.b', type, meta: meta as GatewayMeta }, option);
+  readMeta({ path: 'a.b', type, meta: meta as GatewayMeta }, { openapi: option });
 
 it.each<[meta: unknown, expected: object]>([
   [undefined, {}],

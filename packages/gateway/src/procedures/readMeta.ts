@@ -186,18 +186,34 @@ export const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
 /** Which procedures without `openapi` in their metadata are served over REST. */
 export type RestOption = boolean | ((procedure: DescribedProcedure) => boolean | RestMeta);
 
-/** The metadata of a procedure, with that of the option `openapi`. */
+/** Which procedures without `mcp` in their metadata are tools. */
+export type ToolOption = (procedure: DescribedProcedure) => boolean | McpMeta;
+
+/** The options that serve procedures without metadata. */
+export interface ServedOptions {
+  /** Default: false. */
+  readonly openapi?: RestOption | undefined;
+  /** `tools` of `mcp()`. Default: none. */
+  readonly tools?: ToolOption | undefined;
+}
+
+/** The metadata of a procedure, with that of the options. */
 type CompleteMeta = Omit<GatewayMeta, 'openapi'> & { readonly openapi: RestMeta | undefined };
 
 /**
  * Reads the metadata of a procedure. A router may have metadata of its own beside it.
  * @throws {GatewayError} with a line for each field that is misspelt or invalid, or that would have no effect
  */
-export function readMeta(procedure: DescribedProcedure, option: RestOption = false): ProcedureMeta {
+export function readMeta(procedure: DescribedProcedure, options: ServedOptions = {}): ProcedureMeta {
   const { path, type } = procedure;
   const own: GatewayMeta = isObject(procedure.meta) ? procedure.meta : {};
-  const rest = own.openapi ?? generatedRest(procedure, option);
-  const meta = { ...own, openapi: rest === true ? {} : rest || undefined };
+  const rest = own.openapi ?? generatedRest(procedure, options.openapi);
+  const tool = own.mcp ?? generated(procedure, options.tools, toolOption);
+  const meta = {
+    ...own,
+    openapi: rest === true ? {} : rest || undefined,
+    ...(tool !== undefined && { mcp: tool }),
+  };
   const problems = metaProblems(type, meta);
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
@@ -217,18 +233,38 @@ export function readMeta(procedure: DescribedProcedure, option: RestOption = fal
   };
 }
 
-/** @throws {GatewayError} if the function returns something else than a boolean or an object */
-function generatedRest(procedure: DescribedProcedure, option: RestOption): boolean | RestMeta | undefined {
-  const rest: unknown = typeof option === 'function' ? option(procedure) : option;
+function generatedRest(
+  procedure: DescribedProcedure,
+  option: RestOption = false,
+): boolean | RestMeta | undefined {
+  const rest = typeof option === 'function' ? generated(procedure, option, restOption) : option;
   // A subscription is served only with the schema of its events, which only metadata has.
-  if (rest === true) return procedure.type !== 'subscription';
-  if (isThenable(rest)) ignoreRejection(rest);
-  if (isThenable(rest) || !(isObject(rest) || rest === false || rest === undefined)) {
-    throw new GatewayError(
-      `openapi of createGateway returned ${formatValue(rest)} for procedure "${procedure.path}"; it must return true, false or metadata, such as { path: '/pets' }.`,
-    );
+  return rest === true ? procedure.type !== 'subscription' : rest;
+}
+
+/** The name of an option that is a function of procedures, and an example of the metadata that it returns. */
+interface FunctionOption {
+  readonly name: string;
+  readonly example: string;
+}
+
+const restOption: FunctionOption = { name: 'openapi of createGateway', example: "{ path: '/pets' }" };
+const toolOption: FunctionOption = { name: 'tools of mcp()', example: "{ description: 'Adds a pet.' }" };
+
+/** @throws {GatewayError} if the function returns something else than a boolean or an object */
+function generated<Meta extends object>(
+  procedure: DescribedProcedure,
+  option: ((procedure: DescribedProcedure) => boolean | Meta) | undefined,
+  { example, name }: FunctionOption,
+): boolean | Meta | undefined {
+  const result = option?.(procedure);
+  if (isThenable(result)) ignoreRejection(result);
+  if (typeof result === 'boolean' || result === undefined || (isObject(result) && !isThenable(result))) {
+    return result;
   }
-  return rest;
+  throw new GatewayError(
+    `${name} returned ${formatValue(result)} for procedure "${procedure.path}"; it must return true, false or metadata, such as ${example}.`,
+  );
 }
 
 function metaProblems(type: string, meta: CompleteMeta): readonly string[] {

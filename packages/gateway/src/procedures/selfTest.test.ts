@@ -73,7 +73,7 @@ test('a failed self-test makes readProcedures execute all procedures through tRP
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { procedures } = await readProcedures(
     router,
-    false,
+    {},
     withDefinition((definition) => (definition.resolver = () => 1)),
   );
   expect(procedures.map(({ execution }) => execution)).toEqual(['trpc', 'trpc']);

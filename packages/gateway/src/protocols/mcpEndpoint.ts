@@ -2,6 +2,7 @@ import type { ReportError } from '../calls/reportError.ts';
 import { listNames, warn } from '../http/warnings.ts';
 import type { AdmitMessage } from '../policies/messageAdmission.ts';
 import type { Procedure } from '../procedures/procedure.ts';
+import type { ToolOption } from '../procedures/readMeta.ts';
 import type { Protocol } from './protocol.ts';
 import type { ProtocolSettings } from './protocolSettings.ts';
 
@@ -22,6 +23,8 @@ export interface McpSettings extends ProtocolSettings {
 export interface McpEndpoint {
   /** The path at which it is served. */
   readonly path: `/${string}`;
+  /** Which procedures without `mcp` in their metadata are tools. */
+  readonly tools: ToolOption | undefined;
   /** Returns a line for each procedure that cannot be a tool: the reason and the fix. */
   problems(procedures: readonly Procedure[]): readonly string[];
   /** @throws {GatewayError} with a line for each procedure that cannot be a tool */

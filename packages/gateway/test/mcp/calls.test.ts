@@ -46,7 +46,7 @@ describe.each(revisions)('results in %s', (revision) => {
 
   it('no output is no content', async () => {
     const { server } = await start();
-    const { message } = await call(server, 'drop.book', { id: 1 }, options);
+    const { message } = await call(server, 'drop-book', { id: 1 }, options);
     expect(message?.result).toEqual({ content: [], ...complete });
   });
 
@@ -63,7 +63,7 @@ describe.each(revisions)('results in %s', (revision) => {
       { quantity: 3 },
       { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 2 } },
     ],
-    ['drop.book', { id: 404 }, { code: 'NOT_FOUND', message: 'There is no book 404.', status: 404 }],
+    ['drop-book', { id: 404 }, { code: 'NOT_FOUND', message: 'There is no book 404.', status: 404 }],
     ['books_add', { id: 1 }, { code: 'BAD_REQUEST', message: 'title: is required.', status: 400 }],
     ['fail', {}, { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 }],
     [
@@ -329,7 +329,7 @@ it('a tool is listed with its schemas, its texts and hints', async () => {
   expect(tools.map(({ name }) => name).slice(0, 4)).toEqual([
     'books_add',
     'books_list',
-    'drop.book',
+    'drop-book',
     'books_count',
   ]);
   const tool = (name: string) => tools.find((each) => each.name === name);
@@ -345,10 +345,14 @@ it('a tool is listed with its schemas, its texts and hints', async () => {
     description: 'Lists books.',
     annotations: { readOnlyHint: true },
   });
-  expect(tool('drop.book')).toMatchObject({
+  expect(tool('drop-book')).toMatchObject({
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   });
-  expect(tool('books_count')?.inputSchema).toEqual({ type: 'object', additionalProperties: false });
+  expect(tool('books_count')?.inputSchema).toEqual({
+    type: 'object',
+    properties: {},
+    additionalProperties: false,
+  });
   const parts = { type: 'array', items: { $ref: '#/$defs/Category' } };
   const category = { type: 'object', properties: { name: { type: 'string' }, parts }, required: ['name'] };
   expect(tool('tree')?.inputSchema).toEqual({ ...category, $defs: { Category: category } });

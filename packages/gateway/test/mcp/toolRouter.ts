@@ -73,7 +73,7 @@ function createToolRouter(seen: Seen) {
       remove: t.procedure
         .meta({
           openapi: { method: 'DELETE', path: '/books/{id}' },
-          mcp: { name: 'drop.book', description: 'Removes a book.' },
+          mcp: { name: 'drop-book', description: 'Removes a book.' },
         })
         .input(z.object({ id: z.int() }))
         .output(z.void())

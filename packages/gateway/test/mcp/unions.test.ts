@@ -1,4 +1,4 @@
-import { inputs } from '@petstore/testing/forms';
+import { longForm } from '@petstore/testing/forms';
 import { initTRPC } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
@@ -8,27 +8,52 @@ import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { send } from './messages.ts';
+import { combinators, providerProblems } from './providerProblems.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
-/** Returns the input schema of a tool with chained inputs. */
-async function inputSchemaOf(...chain: readonly z.ZodType[]): Promise<Readonly<Record<string, unknown>>> {
+type InputSchema = Readonly<Record<string, unknown>>;
+
+/** Serves a tool with chained inputs. */
+async function serve(...chain: readonly z.ZodType[]) {
+  let input: unknown;
   const builder = chain.reduce(
-    (all, input) => all.input(input as z.ZodObject) as unknown as typeof all,
+    (all, each) => all.input(each as z.ZodObject) as unknown as typeof all,
     t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }),
   );
+  const tool = builder.query((call) => {
+    input = call.input;
+    return 1;
+  });
   const gateway = await createGateway({
-    router: t.router({ tool: builder.query(() => 1) }),
+    router: t.router({ tool }),
     createContext: () => ({}),
     document: { title: 'Unions', version: '1' },
     mcp: mcp(),
   });
-  const { message } = await send({ fetch: gateway.fetch, origin: 'http://localhost' }, 'tools/list');
+  const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+  const { message } = await send(server, 'tools/list');
   const { tools } = (message?.result ?? {}) as {
-    readonly tools: readonly { readonly inputSchema: Readonly<Record<string, unknown>> }[];
+    readonly tools: readonly { readonly inputSchema: InputSchema }[];
   };
-  return tools[0]?.inputSchema ?? {};
+  return {
+    inputSchema: tools[0]?.inputSchema ?? {},
+    call: async (args: object) => {
+      const { message: reply } = await send(server, 'tools/call', { name: 'tool', arguments: args });
+      return { error: reply?.result?.['isError'] === true ? reply.result['content'] : undefined, input };
+    },
+    /** Returns the input of the procedure for a call over tRPC. */
+    query: async (sent: unknown) => {
+      const parameter = sent === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(sent))}`;
+      const response = await gateway.fetch(`http://localhost/trpc/tool${parameter}`);
+      expect(response.status).toBe(200);
+      return input;
+    },
+  };
 }
+
+const inputSchemaOf = async (...chain: readonly z.ZodType[]): Promise<InputSchema> =>
+  (await serve(...chain)).inputSchema;
 
 const text = { type: 'string' };
 const id = z.string();
@@ -49,7 +74,7 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
       description:
         'A score. Its properties are those of one of: kind = "number", value, unit (optional); kind = "text", value.',
       properties: {
-        kind: { enum: ['number', 'text'] },
+        kind: { type: 'string', enum: ['number', 'text'] },
         value: { anyOf: [{ type: 'number' }, text] },
         unit: text,
       },
@@ -163,7 +188,7 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
 /** A schema of a property, with values that it accepts. */
 type Property = readonly [schema: z.ZodType, values: readonly unknown[]];
 
-const property = fc.constantFrom<Property>(
+const properties: readonly Property[] = [
   [z.string(), ['', 'a']],
   [z.int().min(3), [3, 7]],
   [z.boolean(), [true, false]],
@@ -176,40 +201,84 @@ const property = fc.constantFrom<Property>(
   [z.int().nullable(), [1, null]],
   [z.string().optional(), ['a', undefined]],
   [z.int().default(4), [4, undefined]],
+  [z.iso.date(), ['2026-01-31']],
+  [z.email(), ['a@pets.example']],
   [z.date(), ['2026-01-31T12:00:00.000Z']],
-);
+];
+const property = fc.constantFrom(...properties);
 
-/** A schema of objects, with a source of values for it. */
+/** A schema, with a source of values for it. */
 interface Sample {
   readonly schema: z.ZodType;
-  readonly value: fc.Arbitrary<object>;
+  readonly isObject: boolean;
+  readonly value: fc.Arbitrary<unknown>;
   /**
-   * Returns the sets of properties that describe a value: it may have more, which objects ignore. What a union accepts
-   * only since a member ignores it, such as a property of another member with a wrong type, is not described.
+   * Returns tests of names, one of which accepts all names of a value that is described: objects ignore others. What a union
+   * accepts only since a member ignores it, such as a property of another member with a wrong type, is not described.
    */
-  readonly describe: (value: object) => readonly (readonly string[])[];
+  readonly describe: (value: unknown) => readonly ((name: string) => boolean)[];
 }
 
-const member: fc.Arbitrary<Sample> = fc
-  .dictionary(fc.constantFrom('a', 'b', 'c', 'd'), property, { minKeys: 1 })
-  .chain((properties) => {
-    const shape = Object.fromEntries(Object.entries(properties).map(([name, [each]]) => [name, each]));
-    const values = Object.entries(properties).map(([name, [, all]]) => [name, fc.constantFrom(...all)]);
-    return fc.constantFrom(z.object, z.strictObject, z.looseObject).map((create) => ({
+function accepts(schema: z.ZodType, value: unknown): boolean {
+  try {
+    return schema.safeParse(value).success;
+  } catch {
+    // zod throws for two results that it cannot merge.
+    return false;
+  }
+}
+
+/** A sample whose values are described as a whole. */
+const whole = (schema: z.ZodType, value: fc.Arbitrary<unknown>, isObject: boolean): Sample => ({
+  schema,
+  isObject,
+  value,
+  describe: (each) => (accepts(schema, each) ? [() => true] : []),
+});
+
+const name = fc.constantFrom('a', 'b', 'c', 'd');
+const member: fc.Arbitrary<Sample> = fc.dictionary(name, property, { minKeys: 1 }).chain((shapes) => {
+  const shape = Object.fromEntries(Object.entries(shapes).map(([key, [each]]) => [key, each]));
+  const values = Object.entries(shapes).map(([key, [, all]]) => [key, fc.constantFrom(...all)]);
+  const value = fc.record(Object.fromEntries(values) as Record<string, fc.Arbitrary<unknown>>);
+  const others = fc.dictionary(fc.oneof(name, fc.constant('e')), fc.constantFrom('a', 5, true, null));
+  const withOthers = fc.tuple(others, value).map((each): object => Object.assign({}, ...each) as object);
+  return fc.oneof(
+    fc.constantFrom(z.object, z.strictObject).map((create): Sample => ({
       schema: create(shape),
-      value: fc.record(Object.fromEntries(values) as Record<string, fc.Arbitrary<unknown>>),
-      describe: (value) => (z.object(shape).safeParse(value).success ? [Object.keys(shape)] : []),
-    }));
-  });
+      isObject: true,
+      value,
+      describe: (each) => (accepts(z.object(shape), each) ? [(key) => Object.hasOwn(shape, key)] : []),
+    })),
+    fc.constant(whole(z.looseObject(shape), withOthers, true)),
+    fc.constant(whole(z.object(shape).catchall(z.number()), withOthers, true)),
+  );
+});
+
+const record = property.map(([schema, values]) =>
+  whole(z.record(z.string(), schema), fc.dictionary(name, fc.constantFrom(...values)), true),
+);
+const noObject = property
+  // `z.object()` accepts a Date, which is no object in JSON.
+  .filter(([schema]) => !(schema instanceof z.ZodObject || schema instanceof z.ZodDate))
+  .map(([schema, values]) => whole(schema, fc.constantFrom(...values), false));
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 /** Parts that a value satisfies together. */
 const both = (parts: readonly Sample[]): Sample => ({
   schema: parts.map(({ schema }) => schema).reduce((left, right) => z.intersection(left, right)),
-  value: fc.tuple(...parts.map(({ value }) => value)).map((values) => Object.assign({}, ...values) as object),
+  isObject: parts.every(({ isObject }) => isObject),
+  value: fc
+    .tuple(...parts.map(({ value }) => value))
+    .map((values) => (values.every(isRecord) ? (Object.assign({}, ...values) as unknown) : values[0])),
   describe: (value) =>
     parts
       .map(({ describe }) => describe(value))
-      .reduce((left, right) => left.flatMap((names) => right.map((others) => [...names, ...others]))),
+      .reduce((left, right) =>
+        left.flatMap((one) => right.map((other) => (key: string) => one(key) || other(key))),
+      ),
 });
 
 const { input } = fc.letrec<{ readonly input: Sample }>((tie) => {
@@ -217,50 +286,76 @@ const { input } = fc.letrec<{ readonly input: Sample }>((tie) => {
   return {
     input: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
-      member,
-      parts.map((all) => ({
-        schema: z.union(all.map(({ schema }) => schema)),
-        value: fc.oneof(...all.map(({ value }) => value)),
-        describe: (value: object) => all.flatMap(({ describe }) => describe(value)),
-      })),
-      parts.map(both),
+      { arbitrary: member, weight: 5 },
+      { arbitrary: record, weight: 1 },
+      { arbitrary: noObject, weight: 1 },
+      {
+        arbitrary: parts.map((all) => ({
+          schema: z.union(all.map(({ schema }) => schema)),
+          isObject: all.every(({ isObject }) => isObject),
+          value: fc.oneof(...all.map(({ value }) => value)),
+          describe: (value: unknown) => all.flatMap(({ describe }) => describe(value)),
+        })),
+        weight: 5,
+      },
+      { arbitrary: parts.map(both), weight: 3 },
     ),
   };
 });
 
-it('the schema of a tool accepts what its unions, intersections and chains describe', async () => {
+const cases = fc.array(input, { minLength: 1, maxLength: 2 }).chain((chain) =>
+  fc.array(both(chain).value, { minLength: 5, maxLength: 5 }).map((values) => ({
+    chain,
+    values,
+    [fc.toStringMethod]() {
+      const schemas = chain.map(({ schema }) =>
+        z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+      );
+      return JSON.stringify({ schemas, values });
+    },
+  })),
+);
+
+const dateText = '2026-01-31T12:00:00.000Z';
+
+/** Replaces the texts of dates: a date is a text in JSON. */
+function reviveDates(value: unknown): unknown {
+  if (value === dateText) return new Date(dateText);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, reviveDates(each)]));
+}
+
+it('the schema of a tool accepts what its input describes, which reaches the procedure as it is', async () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   let accepted = 0;
-  const cases = fc.array(input, { minLength: 1, maxLength: 2 }).chain((chain) =>
-    fc.record({
-      chain: fc.constant(chain),
-      values: fc.array(both(chain).value, { minLength: 5, maxLength: 5 }),
-    }),
-  );
   const check = fc.asyncProperty(cases, async ({ chain, values }) => {
-    const schema = await inputSchemaOf(...chain.map((each) => each.schema));
-    expect(schema).toMatchObject({ type: 'object', properties: {} });
-    for (const word of ['oneOf', 'anyOf', 'allOf', '$ref']) expect(schema).not.toHaveProperty(word);
-    const validate = ajv.compile(schema);
+    const { call, inputSchema, query } = await serve(...chain.map((each) => each.schema));
+    expect(inputSchema).toMatchObject({ type: 'object', properties: {} });
+    for (const word of combinators) expect(inputSchema).not.toHaveProperty(word);
+    expect(providerProblems({ name: 'tool', inputSchema })).toEqual([]);
+    const isWrapped = !chain.every(({ isObject }) => isObject);
+    // zod's JSON Schema of an intersection with a strict object rejects properties that the intersection accepts (4.6).
+    if (isWrapped && JSON.stringify(inputSchema).includes('"allOf"')) return;
+    const validate = ajv.compile(inputSchema);
     for (const value of values) {
-      const sent = JSON.parse(JSON.stringify(value)) as object;
+      const sent: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value));
       const read = reviveDates(sent);
-      if (!chain.every((each) => each.schema.safeParse(read).success)) continue;
-      const sets = both(chain).describe(read);
-      if (!sets.some((names) => Object.keys(read).every((name) => names.includes(name)))) continue;
+      if (!chain.every(({ schema }) => accepts(schema, read))) continue;
+      // The arguments are an object, so `null` and nothing are not sent as the whole input.
+      if (!isWrapped && !isRecord(read)) continue;
+      const tests = both(chain).describe(read);
+      if (isRecord(read) && !tests.some((test) => Object.keys(read).every(test))) continue;
       accepted += 1;
-      expect([validate(sent), validate.errors]).toEqual([true, null]);
+      const args = isWrapped ? { input: sent } : (sent as object);
+      expect([validate(args), validate.errors, sent]).toEqual([true, null, sent]);
+      const received = await call(args);
+      expect(received.error).toBeUndefined();
+      // A client of tRPC sends no date without a transformer.
+      if (JSON.stringify(sent ?? null).includes(dateText)) continue;
+      expect(received.input).toEqual(await query(sent));
     }
   });
-  await fc.assert(check, { numRuns: inputs(500) });
-  expect(accepted).toBeGreaterThan(50);
-});
-
-/** A date is a text in JSON. */
-const reviveDates = (value: object) =>
-  Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [
-      name,
-      each === '2026-01-31T12:00:00.000Z' ? new Date(each) : (each as unknown),
-    ]),
-  );
+  await fc.assert(check, { numRuns: longForm ? 5000 : 300 });
+  expect(accepted).toBeGreaterThan(100);
+  // 5,000 schemas take 4 minutes on a busy machine.
+}, 900_000);

@@ -10,10 +10,12 @@ import { listen } from './eventStream.ts';
 import { errorCodes, errorResponse, resultResponse } from './responses.ts';
 import type { Tools } from './tools.ts';
 
-/** The tools and the identity of the server, which messages that call no tool read. */
+/** The tools, the identity of the server and its instructions, which messages that call no tool read. */
 export interface Catalog {
   readonly tools: Tools;
   readonly server: McpSettings['server'];
+  /** How to use the tools together, for the model. */
+  readonly instructions: string | undefined;
 }
 
 /** How long clients may keep what the server says of itself, in milliseconds: it changes with a deploy only. */
@@ -28,20 +30,28 @@ export function catalogResponse(
   catalog: Catalog,
 ): OutgoingResponse {
   const { id, isCurrent, method, params } = message;
-  const { server } = catalog;
+  const { instructions, server } = catalog;
   if (method === 'tools/list') return resultResponse(toolList(isCurrent, context, catalog), id);
   if (isCurrent && method === 'subscriptions/listen') return listen(message);
   if (isCurrent && method === 'server/discover') {
     const _meta = { 'io.modelcontextprotocol/serverInfo': server };
     const cacheScope = cacheScopeOf(context);
-    const result = { resultType: 'complete', supportedVersions, capabilities, ttlMs, cacheScope, _meta };
-    return resultResponse(JSON.stringify(result), id);
+    const result = {
+      resultType: 'complete',
+      supportedVersions,
+      capabilities,
+      instructions,
+      ttlMs,
+      cacheScope,
+    };
+    return resultResponse(JSON.stringify({ ...result, _meta }), id);
   }
   if (!isCurrent && method === 'ping') return resultResponse('{}', id);
   if (!isCurrent && method === 'initialize') {
     const requested = olderVersions.find((version) => version === params['protocolVersion']);
     const protocolVersion = requested ?? olderVersions[0];
-    return resultResponse(JSON.stringify({ protocolVersion, capabilities, serverInfo: server }), id);
+    const result = { protocolVersion, capabilities, serverInfo: server, instructions };
+    return resultResponse(JSON.stringify(result), id);
   }
   // In an older revision, 404 is the status of a session that has ended.
   const status = isCurrent ? 404 : 200;

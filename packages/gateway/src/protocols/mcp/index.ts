@@ -1,14 +1,37 @@
-import { isText, optional, requireOptions, type OptionRules } from '../../checks/optionRules.ts';
+import {
+  isFunction,
+  isText,
+  optional,
+  requireOptions,
+  text,
+  type OptionRules,
+} from '../../checks/optionRules.ts';
+import type { DescribedProcedure, GatewayMeta, McpMeta } from '../../procedures/meta.ts';
+import type { ToolOption } from '../../procedures/readMeta.ts';
 import type { McpEndpoint } from '../mcpEndpoint.ts';
 import { createMcpProtocol } from './mcpProtocol.ts';
 import { readTools } from './tools.ts';
 
 export type { McpEndpoint } from '../mcpEndpoint.ts';
 
-/** Options of `mcp()`. */
-export interface McpOptions {
+/** Options of `mcp()`. `Meta` is the metadata of the router, if it has fields of its own. */
+export interface McpOptions<Meta = GatewayMeta> {
   /** The path at which MCP is served. Default: `/mcp`. */
   readonly path?: `/${string}`;
+  /**
+   * Whether procedures without `mcp` in their metadata are tools too: a function that returns it, or the metadata, for
+   * each of them. Default: none of them is a tool.
+   * @example
+   * tools: ({ path, type }) => type === 'query' && path.startsWith('books.')
+   */
+  readonly tools?: (procedure: DescribedProcedure<Meta>) => boolean | McpMeta;
+  /**
+   * How to use the tools together, for the model: clients may add it to the system prompt (MCP 2026-07-28,
+   * `server/discover`; before, `initialize`). Default: none.
+   * @example
+   * instructions: 'Search for a book before you add it.'
+   */
+  readonly instructions?: string;
 }
 
 const rules: OptionRules<McpOptions> = {
@@ -16,22 +39,30 @@ const rules: OptionRules<McpOptions> = {
     (value) => isText(value) && value.startsWith('/'),
     "a path that starts with a slash, such as mcp({ path: '/tools' })",
   ),
+  tools: optional(
+    isFunction,
+    'a function, such as mcp({ tools: ({ path }) => ({ description: descriptions[path] }) })',
+  ),
+  instructions: text,
 };
 
 /**
- * Serves procedures with `mcp` in their metadata as tools of the Model Context Protocol: Streamable HTTP of the
- * revision 2026-07-28, and of 2025-11-25 and 2025-06-18 without sessions.
+ * Serves procedures with `mcp` in their metadata, and those that `tools` chooses, as tools of the Model Context Protocol:
+ * Streamable HTTP of the revision 2026-07-28, and of 2025-11-25 and 2025-06-18 without sessions.
  *
  * ```ts
  * const gateway = await createGateway({ router, createContext, document, mcp: mcp() });
  * ```
  * @throws {GatewayError} for an option that is unknown or invalid
  */
-export function mcp(options: McpOptions = {}): McpEndpoint {
+export function mcp<Meta = GatewayMeta>(options: McpOptions<Meta> = {}): McpEndpoint {
   requireOptions('mcp', options, rules);
+  const { instructions, path = '/mcp', tools } = options;
   return {
-    path: options.path ?? '/mcp',
+    path,
+    // The router's own metadata, whose type only the caller knows.
+    tools: tools as ToolOption | undefined,
     problems: (procedures) => readTools(procedures, Infinity).problems,
-    protocol: createMcpProtocol,
+    protocol: (settings) => createMcpProtocol(settings, instructions),
   };
 }

@@ -14,8 +14,11 @@ import { createTools } from './tools.ts';
 
 const allow: Header = ['allow', 'POST, OPTIONS'];
 
-/** Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools. */
-export function createMcpProtocol(settings: McpSettings): Protocol {
+/**
+ * Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools.
+ * @param instructions how to use the tools together, for the model
+ */
+export function createMcpProtocol(settings: McpSettings, instructions: string | undefined): Protocol {
   const tools = createTools([...settings.procedures.values()], settings.limits.maxResponseSize);
   const [first] = tools.values();
   const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
@@ -31,7 +34,7 @@ export function createMcpProtocol(settings: McpSettings): Protocol {
     return response;
   }
 
-  const options = { ...settings, tools, reject };
+  const options = { ...settings, instructions, tools, reject };
   return {
     target({ request }) {
       // The body is compared with these headers. The headers of an older revision are not, so they say nothing.

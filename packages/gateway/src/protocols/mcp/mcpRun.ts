@@ -212,7 +212,8 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
   #failure(error: TRPCError): string {
     const { context, settings } = this;
     report(settings.reportError, error, context);
-    const shown = shownError(error, this.#call.tool.procedure.errors);
+    const { procedure, wrapper } = this.#call.tool;
+    const shown = shownError(error, procedure.errors, wrapper);
     // A stop is no error of the service, but the call has failed.
     if (error === stoppedError) context.requestFailed(error);
     else recordError(error, shown.status, context);

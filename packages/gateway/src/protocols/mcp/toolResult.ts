@@ -32,12 +32,15 @@ export function outputResult(value: unknown, { isCurrent, maxBytes }: ToolCall):
   return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
 }
 
-/** Returns what clients receive of an error: the members of a REST error. */
-export function shownError(error: TRPCError, declared: ErrorDefinitions | undefined) {
+/**
+ * Returns what clients receive of an error: the members of a REST error.
+ * @param wrapper the argument before the paths of issues
+ */
+export function shownError(error: TRPCError, declared: ErrorDefinitions | undefined, wrapper?: string) {
   const shown = formattedError(error, declared);
   if (shown) return { code: shown.code, message: shown.message, status: shown.status, data: shown.data };
   const issues = issuesOf(error);
-  const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
+  const message = issues.length > 0 ? formatIssues(issues, wrapper) : clientMessage(error);
   return { code: error.code, message, status: getHTTPStatusCodeFromError(error) };
 }
 

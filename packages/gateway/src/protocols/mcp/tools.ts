@@ -1,5 +1,5 @@
 import { GatewayError, reject } from '../../checks/gatewayError.ts';
-import { listNames, warn } from '../../http/warnings.ts';
+import { warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
@@ -8,22 +8,22 @@ import {
   binaryKind,
   details,
   innermost,
-  inputProperties,
   isVoid,
   maxDepth,
   membersOf,
   type Schema,
 } from '../../operations/schema.ts';
 import type { Target } from '../../calls/policy.ts';
-import type { McpMeta } from '../../procedures/meta.ts';
+import type { McpMeta, RestMeta } from '../../procedures/meta.ts';
 import { eventFunction } from '../../procedures/asyncOutput.ts';
 import type { Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
 import { Failure } from '../../procedures/execute.ts';
-import { argumentsSchema } from './argumentsSchema.ts';
+import { mayBeAbsent, readArguments, wrapper } from './argumentsSchema.ts';
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
+import { toolWarnings } from './toolWarnings.ts';
 
 /** A procedure that is served as a tool, as read at start. */
 interface Tool {
@@ -34,7 +34,9 @@ interface Tool {
   /** The target of a request that names the tool in its head. */
   readonly target: Target;
   /** Returns the raw input of the procedure. @param args the arguments of the call, if it has any */
-  readonly inputOf: (args: object | undefined) => unknown;
+  readonly inputOf: (args: Readonly<Record<string, unknown>> | undefined) => unknown;
+  /** The argument that is the input, before the paths of its issues. `undefined` if the arguments are the input. */
+  readonly wrapper: string | undefined;
   /** The media type of an output of bytes. */
   readonly contentType: string | undefined;
   /** Checks an event of a subscription against the schema in its metadata, if there is one. */
@@ -62,16 +64,7 @@ export type Tools = ReadonlyMap<string, Tool>;
 export function createTools(procedures: readonly Procedure[], maxBytes: number): Tools {
   const { tools, problems } = readTools(procedures, maxBytes);
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-  const undescribed = [...tools.values()].filter(({ isDescribed }) => !isDescribed).map(({ name }) => name);
-  if (tools.size === 0) {
-    warn(
-      "mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
-    );
-  } else if (undescribed.length > 0) {
-    warn(
-      `a model chooses a tool by its description, which these tools do not have: ${listNames(undescribed)}. Add mcp: { description: '…' }.`,
-    );
-  }
+  for (const sentence of toolWarnings([...tools.values()])) warn(sentence);
   return tools;
 }
 
@@ -119,7 +112,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
   }
   // An output that cannot be described is left out, as in the OpenAPI document.
   const read = createReadSchema(() => {});
-  const { inputOf, inputSchema } = readInput(procedure, read);
+  const { inputSchema, ...input } = readInput(procedure, read);
   const contentType = typeof rest?.produces === 'string' ? rest.produces : undefined;
   const isStream = type === 'subscription';
   const event = isStream ? rest?.event : undefined;
@@ -127,11 +120,12 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
   const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
   if (schema) requireOutput(schema);
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
-  const { summary, description = summary } = rest ?? {};
+  const { summary, description: long = summary } = rest ?? {};
+  const description = mcp.description ?? long;
   const entry = {
     name,
-    title: mcp.title ?? (summary === description ? undefined : summary),
-    description: mcp.description ?? description,
+    title: mcp.title ?? (summary === long ? undefined : summary),
+    description: [deprecationText(rest), description].filter(Boolean).join(' ') || undefined,
     inputSchema,
     // Clients require an object that matches it, so not of an output that may be `null`.
     outputSchema: written['type'] === 'object' ? written : undefined,
@@ -142,10 +136,10 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     procedure,
     executed: isStream ? procedure : readingBytes(procedure, { contentType, maxBytes, name, path }),
     target: { procedures: [procedure], callCount: 1, cost, isPublic },
-    inputOf,
+    ...input,
     contentType,
     parseEvent: eventFunction(event as Parser | undefined),
-    isDescribed: (entry.description ?? '').trim() !== '',
+    isDescribed: (description ?? '').trim() !== '',
     entry: JSON.stringify(entry),
   };
 }
@@ -168,11 +162,11 @@ function readingBytes(procedure: Procedure, options: Omit<ByteOptions, 'signal'>
   };
 }
 
-/** @throws {GatewayError} for an input that the arguments of a tool, which are an object, cannot carry */
+/** @throws {GatewayError} for an input that JSON does not have */
 function readInput(
   { inputs }: Procedure,
   read: ReadSchema,
-): Pick<Tool, 'inputOf'> & { readonly inputSchema: JsonSchema } {
+): Pick<Tool, 'inputOf' | 'wrapper'> & { readonly inputSchema: JsonSchema } {
   const schemas = inputs.map((input) => {
     const schema =
       read(input, 'input', 'input') ??
@@ -180,19 +174,18 @@ function readInput(
     requireJson(schema, 'input');
     return schema;
   });
-  const named =
-    inputProperties(schemas) ??
-    reject('its input is not an object, as the arguments of a tool are; use z.object({ … })');
   const own = schemas.filter((schema) => !isVoid(schema));
   if (own.length === 0) {
-    return { inputOf: () => undefined, inputSchema: { type: 'object', additionalProperties: false } };
+    const inputSchema = { type: 'object', properties: {}, additionalProperties: false };
+    return { inputOf: () => undefined, wrapper: undefined, inputSchema };
   }
-  const absent = own.every(acceptsUndefined) ? undefined : {};
   const dated = own.filter(hasDate);
-  return {
-    inputOf: (args = absent) => dated.reduce<unknown>((value, schema) => readDates(schema, value), args),
-    inputSchema: argumentsSchema(own, named),
-  };
+  const withDates = (value: unknown) =>
+    dated.reduce<unknown>((result, schema) => readDates(schema, result), value);
+  const { schema: inputSchema, isWrapped } = readArguments(own);
+  if (isWrapped) return { inputOf: (args) => withDates(args?.[wrapper]), wrapper, inputSchema };
+  const absent = own.every(mayBeAbsent) ? undefined : {};
+  return { inputOf: (args = absent) => withDates(args), wrapper: undefined, inputSchema };
 }
 
 /**
@@ -212,6 +205,15 @@ function requireOutput(schema: Schema, depth = 0): void {
 /** Whether a schema is that of bytes, a `Blob` or a `File`. */
 const isBytesSchema = (schema: Schema): boolean =>
   schema[details]?.type === 'file' || ['File', 'bytes'].includes(binaryKind(schema) ?? '');
+
+/** Says that a procedure is deprecated, at the beginning of a description, where a model reads it before the rest. */
+function deprecationText(rest: RestMeta | undefined): string | undefined {
+  const { deprecated, deprecation } = rest ?? {};
+  if (deprecation === undefined) return deprecated === true ? 'Deprecated.' : undefined;
+  const { since, sunset } = deprecation;
+  const day = (date: Date) => date.toISOString().slice(0, 10);
+  return `Deprecated since ${day(since)}${sunset ? `, and removed on ${day(sunset)}` : ''}.`;
+}
 
 /** Derives the annotations of a tool from the type and the method of its procedure. `mcp.annotations` takes precedence. */
 function annotationsOf({ rest, type }: Procedure, { annotations }: McpMeta): object {

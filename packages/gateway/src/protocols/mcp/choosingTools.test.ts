@@ -1,0 +1,191 @@
+import { initTRPC } from '@trpc/server';
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type { GatewayMeta } from '../../procedures/meta.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
+import { callTool, listTools, sendMessage } from '../../testing/toolRequests.ts';
+import { mcp } from './index.ts';
+
+const described = { mcp: { description: 'A tool of the tests.' } };
+
+it('tools chooses procedures without mcp in their metadata, by path, type and metadata', async () => {
+  const own = initTRPC.meta<GatewayMeta & { readonly docs?: string }>().create();
+  const procedure = own.procedure;
+  const router = own.router({
+    books: own.router({
+      find: procedure.meta({ docs: 'Finds a book.' }).query(() => 1),
+      add: procedure.mutation(() => 1),
+      hidden: procedure.meta({ docs: 'Hides.', mcp: false }).query(() => 1),
+      named: procedure.meta({ docs: 'No.', mcp: { name: 'own', description: 'Its own.' } }).query(() => 1),
+    }),
+    ping: procedure.meta({ docs: 'Pings.' }).query(() => 1),
+  });
+  const gateway = await testGateway(router, {
+    mcp: mcp<GatewayMeta & { readonly docs?: string }>({
+      tools: ({ path, type, meta }) =>
+        path.startsWith('books.') && type === 'query' && { description: meta?.docs ?? '' },
+    }),
+  });
+  expect(await listTools(gateway)).toMatchObject([
+    { name: 'books_find', description: 'Finds a book.' },
+    { name: 'own', description: 'Its own.' },
+  ]);
+  expect(await callTool(gateway, 'books_find')).toMatchObject({ content: [{ text: '1' }] });
+});
+
+it('tools may return true, and its metadata is checked as that of a procedure', async () => {
+  const router = t.router({ ping: t.procedure.meta({ openapi: { summary: 'Pings.' } }).query(() => 1) });
+  const gateway = await testGateway(router, { mcp: mcp({ tools: () => true }) });
+  expect(await listTools(gateway)).toMatchObject([{ name: 'ping', description: 'Pings.' }]);
+  const misspelt = mcp({ tools: () => ({ descripton: 'Pings.' }) as never });
+  await expect(testGateway(router, { mcp: misspelt })).rejects.toThrow(
+    'Procedure "ping": "descripton" is not an option of mcp; did you mean "description"?',
+  );
+});
+
+it.each<[returned: unknown, found: string]>([
+  ['yes', '"yes"'],
+  [null, 'null'],
+  [Promise.resolve(true), 'a promise'],
+])('createGateway rejects %j from tools', async (returned, found) => {
+  const router = t.router({ ping: t.procedure.query(() => 1) });
+  const starting = testGateway(router, { mcp: mcp({ tools: () => returned as boolean }) });
+  await expect(starting).rejects.toThrow(
+    `tools of mcp() returned ${found} for procedure "ping"; it must return true, false or metadata, such as { description: 'Adds a pet.' }.`,
+  );
+});
+
+it('mcp() rejects tools that are no function, and instructions that are no text', () => {
+  expect(() => mcp({ tools: true as never })).toThrow('mcp.tools is true; it must be a function, such as');
+  expect(() => mcp({ instructions: 5 as never })).toThrow('mcp.instructions is 5; it must be a string');
+});
+
+it('the instructions of the server are in what it says of itself, in each revision', async () => {
+  const router = t.router({ ping: t.procedure.meta(described).query(() => 1) });
+  const instructions = 'Ping before you pong.';
+  const gateway = await testGateway(router, { mcp: mcp({ instructions }) });
+  expect(await sendMessage(gateway, 'server/discover')).toMatchObject({ instructions });
+  const initialize = await gateway.fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25' },
+    }),
+  });
+  expect(await initialize.json()).toMatchObject({ result: { instructions } });
+  const without = await testGateway(router, { mcp: mcp() });
+  expect(await sendMessage(without, 'server/discover')).not.toHaveProperty('instructions');
+});
+
+it.each<[openapi: NonNullable<GatewayMeta['openapi']>, description: string]>([
+  [{ deprecated: true }, 'Deprecated. A tool of the tests.'],
+  [{ deprecation: { since: new Date('2026-01-31') } }, 'Deprecated since 2026-01-31. A tool of the tests.'],
+  [
+    { deprecation: { since: new Date('2026-01-31'), sunset: new Date('2027-01-31') } },
+    'Deprecated since 2026-01-31, and removed on 2027-01-31. A tool of the tests.',
+  ],
+  [{ deprecated: false }, 'A tool of the tests.'],
+])('the description of a procedure with %j says that it is deprecated', async (openapi, description) => {
+  const old = t.procedure.meta({ openapi, ...described }).query(() => 1);
+  const gateway = await testGateway(t.router({ old }), { mcp: mcp() });
+  expect(await listTools(gateway)).toMatchObject([{ description }]);
+});
+
+it('a deprecated tool without a description of its own is reported as one without', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const old = t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1);
+  await testGateway(t.router({ old }), { mcp: mcp() });
+  expect(log.mock.calls.splice(0)).toEqual([
+    [
+      expect.stringContaining(
+        'a model chooses a tool by its description, which these tools do not have: old.',
+      ),
+    ],
+  ]);
+});
+
+it('createGateway says how large a list of tools is, how that is estimated, and which are the largest', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const sized = (size: number) => t.procedure.meta({ mcp: { description: 'a'.repeat(size) } }).query(() => 1);
+  const router = t.router({ small: sized(10), large: sized(39_800), middle: sized(400), tiny: sized(1) });
+  const gateway = await testGateway(router, { mcp: mcp() });
+  const entries = (await listTools(gateway)).map((tool) => JSON.stringify(tool));
+  const tokens = Math.ceil(entries.join('').length / 4);
+  expect(tokens).toBeGreaterThan(10_000);
+  const sizeOf = (at: number) => Math.ceil((entries[at] ?? '').length / 4);
+  expect(log.mock.calls.splice(0)).toEqual([
+    [
+      `trpc-gateway: the list of 4 tools has about ${tokens} tokens (its JSON has 4 characters for each), which most clients send to the model with each request. Choose fewer in mcp({ tools: ({ path }) => … }), or with scopes; the largest are large (${sizeOf(1)}), middle (${sizeOf(2)}), small (${sizeOf(0)}).`,
+    ],
+  ]);
+});
+
+/** The shape of a real router: 441 procedures in 49 routers, without metadata. */
+const items = ['all', 'byId', 'count', 'create', 'update', 'delete', 'filterOptions', 'metrics', 'hasAny'];
+const largeRouter = t.router(
+  Object.fromEntries(
+    Array.from({ length: 49 }, (_, at) => [
+      `router${at}`,
+      t.router(
+        Object.fromEntries(
+          items.map((name, index) => {
+            const input = t.procedure.input(projectInput());
+            return [name, index < 3 ? input.query(() => 1) : input.mutation(() => 1)];
+          }),
+        ),
+      ),
+    ]),
+  ),
+);
+
+function projectInput() {
+  return z.object({
+    projectId: z.string(),
+    page: z.int().min(0).default(0),
+    limit: z.int().max(100).default(50),
+    orderBy: z.object({ column: z.string(), order: z.enum(['ASC', 'DESC']) }).nullable(),
+    filter: z.array(
+      z.discriminatedUnion('type', [
+        z.object({
+          type: z.literal('datetime'),
+          column: z.string(),
+          operator: z.enum(['>', '<', '>=', '<=']),
+          value: z.iso.datetime(),
+        }),
+        z.object({
+          type: z.literal('string'),
+          column: z.string(),
+          operator: z.enum(['=', 'contains', 'starts with', 'ends with']),
+          value: z.string(),
+        }),
+        z.object({
+          type: z.literal('number'),
+          column: z.string(),
+          operator: z.enum(['=', '>', '<', '>=', '<=']),
+          value: z.number(),
+        }),
+        z.object({
+          type: z.literal('boolean'),
+          column: z.string(),
+          operator: z.enum(['=', '<>']),
+          value: z.boolean(),
+        }),
+      ]),
+    ),
+    email: z.email().optional(),
+    id: z.uuid().optional(),
+  });
+}
+
+it('of 441 procedures without metadata, one line chooses 20, whose list has less than 8,000 tokens', async () => {
+  expect(Object.keys(largeRouter._def.procedures)).toHaveLength(441);
+  const tools = ({ path }: { readonly path: string }) =>
+    /^router\d\.(?:all|byId)$/.test(path) && { description: `Reads ${path}.` };
+  const gateway = await testGateway(largeRouter, { mcp: mcp({ tools }) });
+  const listed = await listTools(gateway);
+  expect(listed).toHaveLength(20);
+  expect(JSON.stringify({ tools: listed }).length / 4).toBeLessThan(8000);
+});

@@ -1,0 +1,183 @@
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { t, testGateway } from '../../testing/testGateway.ts';
+import { callTool, listTools } from '../../testing/toolRequests.ts';
+import { mcp } from './index.ts';
+
+const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+
+/** Serves a tool that returns its input, with how the procedure sees it. */
+async function serve(...chain: readonly z.ZodType[]) {
+  const received = vi.fn<(input: unknown) => void>();
+  const builder = chain.reduce(
+    (all, input) => all.input(input as z.ZodObject) as unknown as typeof all,
+    tool,
+  );
+  const echo = builder.query(({ input }) => {
+    received(input);
+    return 'done';
+  });
+  const gateway = await testGateway(t.router({ echo }), { mcp: mcp() });
+  const [listed] = await listTools(gateway);
+  return {
+    inputSchema: listed?.inputSchema,
+    call: async (args?: object) => {
+      const result = await callTool(gateway, 'echo', args);
+      const text = result.content[0]?.text ?? '';
+      const message = result.isError ? (JSON.parse(text) as { readonly message: string }).message : undefined;
+      return { text, message, input: received.mock.calls.at(-1)?.[0] };
+    },
+  };
+}
+
+const recursive: z.ZodType = z.lazy(() => z.union([z.string(), z.array(recursive)]));
+
+it.each<[what: string, chain: readonly z.ZodType[], schema: object, value: unknown]>([
+  ['a text', [z.string().min(2)], { type: 'string', minLength: 2 }, 'ab'],
+  ['a number', [z.number()], { type: 'number' }, 1.5],
+  ['a boolean', [z.boolean()], { type: 'boolean' }, false],
+  ['an enumeration', [z.enum(['a', 'b'])], { type: 'string', enum: ['a', 'b'] }, 'b'],
+  ['a list', [z.array(z.int())], { type: 'array', items: { type: 'integer' } }, [1, 2]],
+  ['null', [z.string().nullable()], { type: ['string', 'null'] }, null],
+  [
+    'a text or an object',
+    [z.union([z.string(), z.object({ id: z.string() })])],
+    {
+      anyOf: [
+        { type: 'string' },
+        { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+      ],
+    },
+    { id: 'a' },
+  ],
+  [
+    'a chain of texts',
+    [z.string().min(2), z.string().max(3)],
+    {
+      allOf: [
+        { type: 'string', minLength: 2 },
+        { type: 'string', maxLength: 3 },
+      ],
+    },
+    'abc',
+  ],
+])('%s is the argument "input", and reaches the procedure as it is', async (_what, chain, schema, value) => {
+  const { call, inputSchema } = await serve(...chain);
+  expect(inputSchema).toEqual({
+    type: 'object',
+    properties: { input: schema },
+    required: ['input'],
+    additionalProperties: false,
+  });
+  expect(await call({ input: value })).toEqual({ text: 'done', message: undefined, input: value });
+});
+
+it('a recursive input has its definitions at the top of the schema', async () => {
+  const { call, inputSchema } = await serve(recursive);
+  expect(inputSchema).toMatchObject({ type: 'object', properties: { input: { $ref: '#/$defs/schema' } } });
+  expect(inputSchema).toHaveProperty('$defs.schema');
+  expect(await call({ input: ['a', ['b']] })).toMatchObject({ input: ['a', ['b']] });
+});
+
+it('a date is sent as a text, and reaches the procedure as a Date', async () => {
+  const { call } = await serve(z.date());
+  const { input } = await call({ input: '2026-01-31T12:00:00Z' });
+  expect(input).toEqual(new Date('2026-01-31T12:00:00Z'));
+});
+
+it.each([
+  z.string().optional(),
+  z.any(),
+  z.string().nullish(),
+  z.union([z.string(), z.undefined()]),
+  z.union([z.union([z.string(), z.void()]), z.int()]),
+  z.literal(['a', undefined]),
+])('an input that may be absent is no required argument: case %#', async (schema) => {
+  const { call, inputSchema } = await serve(schema);
+  expect(inputSchema).not.toHaveProperty('required');
+  expect(await call()).toMatchObject({ text: 'done', input: undefined });
+  expect(await call({})).toMatchObject({ text: 'done', input: undefined });
+});
+
+it('the input of a call without arguments is undefined if a member of a union accepts that', async () => {
+  const { call } = await serve(z.union([z.void(), z.object({ id: z.string() })]));
+  expect(await call()).toEqual({ text: 'done', message: undefined, input: undefined });
+  expect(await call({ id: 'a' })).toMatchObject({ input: { id: 'a' } });
+});
+
+it.each<[schema: z.ZodType, args: object | undefined, message: string]>([
+  [z.string(), {}, 'input: is required.'],
+  [z.string(), undefined, 'input: is required.'],
+  [z.string(), { text: 'a' }, 'input: is required.'],
+  [z.string(), { input: 5 }, 'input: must be a string, not a number.'],
+  [z.array(z.boolean()), { input: [true, 'a'] }, 'input.1: must be true or false, not a string.'],
+  [z.tuple([z.object({ id: z.string() })]), { input: [{}] }, 'input.0.id: is required.'],
+  [z.object({ id: z.string() }), {}, 'id: is required.'],
+])('the error of a wrapped input names the argument: case %#', async (schema, args, message) => {
+  const { call } = await serve(schema);
+  expect(await call(args)).toMatchObject({ message });
+});
+
+it.each<[what: string, schema: z.ZodType, inputSchema: object, args: object]>([
+  [
+    'a record',
+    z.record(z.string(), z.int()),
+    { type: 'object', properties: {}, additionalProperties: { type: 'integer' } },
+    { a: 1 },
+  ],
+  ['an object of any properties', z.looseObject({}), { type: 'object', properties: {} }, { a: [1] }],
+  [
+    'an object or a record',
+    z.union([z.strictObject({ name: z.string() }), z.record(z.string(), z.int())]),
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: name; any names.',
+      properties: { name: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+      additionalProperties: { type: 'integer' },
+    },
+    { name: 1, other: 2 },
+  ],
+  [
+    'a strict object or another',
+    z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })]),
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a; b.',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      additionalProperties: false,
+    },
+    { b: 'x' },
+  ],
+  [
+    'an object that keeps others, or another',
+    z.union([z.object({ a: z.string() }).catchall(z.string()), z.object({ b: z.int() })]),
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a; b.',
+      properties: { a: { type: 'string' }, b: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+    },
+    { a: 'x', b: 'y' },
+  ],
+  [
+    'an object with a part of any value',
+    z.object({ a: z.string() }).and(z.any()),
+    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    { a: 'x' },
+  ],
+])('%s is not wrapped', async (_what, schema, inputSchema, args) => {
+  const served = await serve(schema);
+  expect(served.inputSchema).toEqual(inputSchema);
+  expect(await served.call(args)).toMatchObject({ text: 'done', input: args });
+});
+
+it('the description of a union has those of its members', async () => {
+  const { inputSchema } = await serve(
+    z.union([
+      z.object({ id: z.string() }).describe('one animal'),
+      z.object({ kind: z.literal('all') }).describe('all animals'),
+    ]),
+  );
+  expect(inputSchema).toMatchObject({
+    description: 'Its properties are those of one of: id (one animal); kind = "all" (all animals).',
+  });
+});
