@@ -10,6 +10,11 @@ export interface CaseRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /**
+   * For MCP: the load sends the body with another number in place of the `1` in `"id":1` each time, and where the request
+   * has the session `session-1`, with each of this many in turn (`session-0` and on).
+   */
+  readonly sessions?: number;
 }
 
 /** The response that every contender must send. Ids of creates are written as `0`. */
@@ -94,25 +99,40 @@ function linesOf(size: number): string {
 const rpcError = (path: string, httpStatus: number, code: string, number: number, message: string) =>
   JSON.stringify({ error: { message, code: number, data: { code, httpStatus, path } } });
 
-/** Ten calls in a batch of oRPC's own: in one response, or streamed as server-sent events. */
+/** Ten calls in a batch of oRPC's own, as its client sends it: in one response, or streamed. */
 function orpcBatch(mode: 'buffered' | 'streaming'): OwnRequest {
   const ids = Array.from({ length: 10 }, (_, index) => index + 1);
-  const calls = ids.map((petId) => ({ url: 'http://localhost/rpc/getPet', body: { json: { petId } } }));
-  const request = post('/rpc/__batch__', JSON.stringify(calls));
-  const outcomes = ids.map((id, index) =>
-    JSON.stringify({ index, status: 200, body: { json: seededAnimal(id) } }),
+  const calls = ids.map((petId) => ({
+    id: String(petId),
+    kind: 'request',
+    json: { method: 'POST', url: '/rpc/getPet', headers: {}, bodyHint: 'json', body: { json: { petId } } },
+  }));
+  const request = post('/rpc/getPet/__batch__', JSON.stringify(calls));
+  const outcomes = ids.map((id) =>
+    JSON.stringify({
+      id: String(id),
+      kind: 'response',
+      json: { status: 200, headers: {}, bodyHint: 'json', body: { json: seededAnimal(id) } },
+    }),
   );
   const response =
     mode === 'buffered'
       ? { headers: json, body: `[${outcomes.join(',')}]` }
       : {
-          headers: { 'content-type': 'text/event-stream' },
-          body: `: \n\n${outcomes.map((outcome) => `event: message\ndata: ${outcome}\n\n`).join('')}`,
+          headers: { 'content-type': 'application/octet-stream' },
+          body: Buffer.concat(outcomes.map(lengthPrefixed)).toString(),
         };
   return {
-    request: { ...request, headers: { ...request.headers, 'x-orpc-batch': mode } },
+    request: { ...request, headers: { ...request.headers, 'orpc-batch': mode } },
     expected: { status: 207, ...response },
   };
+}
+
+/** A message of a streamed batch of oRPC: the length in four bytes, then the text. */
+function lengthPrefixed(text: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(text));
+  return Buffer.concat([length, Buffer.from(text)]);
 }
 
 const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
@@ -142,6 +162,34 @@ function batchCase(size: number): Case {
     expected: { status: 200, headers: rpcHeaders, body },
   };
 }
+
+/**
+ * The sessions in which the official MCP SDK serves the case `mcp`: as many as the load has connections, since a session is
+ * that of one client. In one session, a response costs more, the more requests are open.
+ */
+export const mcpSessions = 64;
+
+/** A call of a tool in the form of MCP 2025-11-25, with the input of the case `create`. */
+const toolCall: HttpCase = {
+  kind: 'http',
+  request: {
+    method: 'POST',
+    path: '/mcp',
+    headers: {
+      authorization,
+      ...json,
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    },
+    body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"createPet","arguments":${newPet}}}`,
+    sessions: mcpSessions,
+  },
+  expected: {
+    status: 200,
+    headers: json,
+    body: `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":${JSON.stringify(createdPet)}}],"structuredContent":${createdPet}},"id":1}`,
+  },
+};
 
 /** The cases that are answered with an error: of each contender, they are compared with its own GET. */
 export const errorCases: readonly string[] = [
@@ -188,6 +236,7 @@ export const cases: readonly Case[] = [
     request: post('/trpc/createPet', newPet),
     expected: { status: 200, headers: rpcHeaders, body: `{"result":{"data":${createdPet}}}` },
   },
+  { ...oneRequest, ...toolCall, name: 'mcp', title: 'MCP tools/call' },
   batchCase(10),
   batchCase(100),
   {
@@ -301,4 +350,12 @@ export const orpcRequests: Readonly<Record<string, OwnRequest>> = {
   mutation: orpcCall('createPet', JSON.parse(newPet) as object, createdPet),
   batch10: orpcBatch('buffered'),
   lines: orpcBatch('streaming'),
+};
+
+/** The case `mcp` in the sessions that the server of the official SDK has opened. */
+export const mcpSessionRequests: Readonly<Record<string, OwnRequest>> = {
+  mcp: {
+    request: { ...toolCall.request, headers: { ...toolCall.request.headers, 'mcp-session-id': 'session-1' } },
+    expected: toolCall.expected,
+  },
 };

@@ -11,6 +11,11 @@ describe('the command line', () => {
     expect(readCommandLine(['--quick'])).toMatchObject({ seconds: 0.25, measurements: ['throughput'] });
   });
 
+  it('measures beside a neighbour only with --neighbour', () => {
+    expect(readCommandLine(['--neighbour'])).toMatchObject({ neighbour: true });
+    expect(readCommandLine([])).toMatchObject({ neighbour: false });
+  });
+
   it.each([
     [['--cases', 'nothing'], '"nothing" is not valid; it must be one of get, '],
     [['--rounds', 'many'], '--rounds is many; it must be a number above 0.'],

@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly starts: number;
   readonly checkFloors: boolean;
   readonly setFloors: boolean;
+  /** Whether throughput is measured beside a neighbour too. */
+  readonly neighbour: boolean;
   /** Where the report goes. */
   readonly out: string;
 }
@@ -35,6 +37,8 @@ Without options: throughput, start and memory, and latency, of every contender.
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try
   --set-floors            writes that file: 25% below what is measured
+  --neighbour             each throughput again, directly after, beside a program that walks through 64 MB of memory
+                          on the core of the load: prints what each contender loses by it
   --out FOLDER            where bench.json, bench.md and bench.svg go (packages/bench/results)
 
 Names are given with commas between them.
@@ -54,6 +58,7 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
       seconds: { type: 'string' },
       floors: { type: 'boolean', default: false },
       'set-floors': { type: 'boolean', default: false },
+      neighbour: { type: 'boolean', default: false },
       out: { type: 'string', default: 'results' },
     },
   });
@@ -76,6 +81,7 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     starts: quick ? 1 : 5,
     checkFloors: values.floors,
     setFloors: values['set-floors'],
+    neighbour: values.neighbour,
     out: values.out,
   };
 }

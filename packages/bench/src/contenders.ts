@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Case, type OwnRequest, orpcRequests } from './cases.ts';
+import { type Case, mcpSessionRequests, mcpSessions, type OwnRequest, orpcRequests } from './cases.ts';
 import { findBun } from './findBun.ts';
 import { UnavailableError } from './unavailableError.ts';
 import { petStoreBundle } from './petStoreBundle.ts';
@@ -46,6 +46,8 @@ const lacking = (names: readonly string[], reason: string) =>
 const rpcCases = ['query', 'mutation', 'batch10', 'batch100', 'lines', 'socket', 'events'];
 const rpcErrors = ['unknownProcedure', 'wrongMethod'];
 const no405 = lacking(['unknownMethod'], 'it answers 404');
+const noMcp = lacking(['mcp'], 'it has no MCP of its own: see the rows of the official SDK');
+const noMcpByHand = lacking(['mcp'], 'not written by hand');
 
 /**
  * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (docs/overload.md).
@@ -96,12 +98,14 @@ export const contenders: readonly Contender[] = [
     name: 'minimal',
     title: 'minimal',
     command: node(at('./contenders/minimal.ts')),
+    lacks: noMcpByHand,
   }),
   ...inEachStyle({
     name: 'same-response',
     title: 'same response',
     command: node(at('./contenders/sameResponse.ts')),
     headers: 'all',
+    lacks: noMcpByHand,
   }),
   contender({
     name: 'same-response-compiled',
@@ -109,6 +113,7 @@ export const contenders: readonly Contender[] = [
     command: node(at('./contenders/sameResponse.ts')),
     environment: { BENCH_SCHEMAS: 'compiled' },
     headers: 'all',
+    lacks: noMcpByHand,
   }),
   ...inEachStyle({
     name: 'gateway',
@@ -143,23 +148,27 @@ export const contenders: readonly Contender[] = [
     name: 'node',
     title: 'node:http by hand',
     command: node(at('./contenders/nodeHttp.ts')),
-    lacks: lacking(['socket'], 'node:http has no WebSockets'),
+    lacks: { ...lacking(['socket'], 'node:http has no WebSockets'), ...noMcpByHand },
   }),
   ...inEachStyle({
     name: 'fastify',
     title: 'Fastify, tRPC by its plugin',
     command: node(at('./contenders/fastify.ts')),
-    lacks: { ...lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'), ...no405 },
+    lacks: {
+      ...lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'),
+      ...no405,
+      ...noMcp,
+    },
   }),
   ...inEachStyle({
     name: 'hono',
     title: 'Hono on Node, tRPC by its fetch adapter',
     command: node(at('./contenders/hono.ts')),
-    lacks: { ...lacking(['socket'], 'tRPC has no WebSocket adapter for it'), ...no405 },
+    lacks: { ...lacking(['socket'], 'tRPC has no WebSocket adapter for it'), ...no405, ...noMcp },
   }),
   ...inEachStyle({
     name: 'orpc',
-    title: 'oRPC on Node, RPC in its own protocol',
+    title: 'oRPC 2 beta on Node, RPC in its own protocol',
     command: node(at('./contenders/orpc.ts')),
     own: orpcRequests,
     lacks: {
@@ -167,27 +176,42 @@ export const contenders: readonly Contender[] = [
       ...lacking(['batch100'], 'its batches are of at most 10'),
       ...lacking(rpcErrors, 'it has error responses of its own'),
       ...no405,
+      ...noMcp,
     },
   }),
   ...inEachStyle({
     name: 'trpc',
     title: 'tRPC standalone + trpc-to-openapi',
     command: node(at('./contenders/trpc.ts')),
-    lacks: no405,
+    lacks: { ...no405, ...noMcp },
+  }),
+  contender({
+    name: 'mcp-sdk',
+    title: `official MCP SDK, ${mcpSessions} sessions`,
+    command: node(at('./contenders/mcpSdk.ts')),
+    environment: { MCP_SESSIONS: String(mcpSessions) },
+    own: mcpSessionRequests,
+    cases: ['mcp'],
+  }),
+  contender({
+    name: 'mcp-sdk-stateless',
+    title: 'official MCP SDK, a server per request',
+    command: node(at('./contenders/mcpSdk.ts')),
+    cases: ['mcp'],
   }),
   ...inEachStyle({
     name: 'bun',
     title: 'Bun by hand',
     runtime: 'bun',
     command: bun(at('./contenders/bun.ts')),
-    lacks: lacking(['socket'], 'not written by hand for Bun'),
+    lacks: lacking(['socket', 'mcp'], 'not written by hand for Bun'),
   }),
   ...inEachStyle({
     name: 'elysia',
     title: 'Elysia on Bun',
     runtime: 'bun',
     command: bun(at('./contenders/elysia.ts')),
-    lacks: { ...lacking([...rpcCases, ...rpcErrors], 'Elysia has no tRPC adapter'), ...no405 },
+    lacks: { ...lacking([...rpcCases, ...rpcErrors], 'Elysia has no tRPC adapter'), ...no405, ...noMcp },
   }),
   contender({
     name: 'server-embedded',

@@ -9,6 +9,7 @@ import { checkCores } from './cores.ts';
 import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
 import { latency, type LatencyResult } from './latency.ts';
 import { checkWrk } from './load/wrk.ts';
+import { startNeighbour } from './neighbour.ts';
 import { markdown, summary } from './report/markdown.ts';
 import type { Blank, Report } from './report/report.ts';
 import { svg } from './report/svg.ts';
@@ -122,18 +123,20 @@ function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
     .filter((name) => name !== limit)
     .toSorted((a, b) => Number(quickContenders.includes(b)) - Number(quickContenders.includes(a)));
   const first = names.includes(limit) ? [limit] : [];
-  const groups = [[...first, ...others.slice(0, 3)]];
-  for (let at = 3; at < others.length; at += 3) groups.push([...first, ...others.slice(at, at + 3)]);
+  const size = 4 - first.length;
+  const groups = [[...first, ...others.slice(0, size)]];
+  for (let at = size; at < others.length; at += size) groups.push([...first, ...others.slice(at, at + size)]);
   return groups;
 }
 
 async function measureGroup(group: readonly string[], chosen: readonly Case[], options: BenchOptions) {
   const { runners, blanks } = await startAll(group, chosen);
+  const neighbour = options.neighbour ? await startNeighbour() : undefined;
   let results: readonly Result[] = [];
   const latencies: LatencyResult[] = [];
   try {
     if (options.measurements.includes('throughput')) {
-      results = await throughput(runners, chosen, { ...options, onProgress: progress });
+      results = await throughput(runners, chosen, { ...options, neighbour, onProgress: progress });
       if (options.checkFloors) results = await secondTry(results, runners, chosen, options);
     }
     if (options.measurements.includes('latency')) {
@@ -145,6 +148,7 @@ async function measureGroup(group: readonly string[], chosen: readonly Case[], o
       }
     }
   } finally {
+    neighbour?.stop();
     for (const runner of runners) await runner.process.stop();
   }
   return { results, latencies, blanks };
@@ -220,10 +224,14 @@ async function secondTry(
   const needed = contenders.filter(({ name }) => missed.some((miss) => miss.contender === name));
   const again = await throughput(
     runners.filter(({ contender: { name } }) =>
-      needed.some((contender) => contender.name === name || peerOf(contender) === name),
+      needed.some(
+        (contender) =>
+          contender.name === name ||
+          missed.some((miss) => miss.contender === contender.name && peerOf(contender, miss.case) === name),
+      ),
     ),
     chosen.filter(({ name }) => missed.some((miss) => miss.case === name)),
-    { ...options, onProgress: progress },
+    { ...options, neighbour: undefined, onProgress: progress },
   );
   return results.map(
     (result) =>

@@ -4,6 +4,7 @@ import { coreTimes } from './foreignLoad.ts';
 import type { Load } from './load/load.ts';
 import { runGenerator } from './load/runGenerator.ts';
 import { wrk } from './load/wrk.ts';
+import type { Neighbour } from './neighbour.ts';
 
 /** How many connections ask at once. Streams of events are long: few are enough. */
 const connections = { requests: 64, events: 8 };
@@ -30,22 +31,25 @@ export interface Measurement {
 /** A contender without a response after this time counts as stuck. */
 const longestSeconds = 30;
 
-/** Loads a contender with a case for some seconds. */
+/** Loads a contender with a case for some seconds. The time of a neighbour is not foreign: it is wanted. */
 export async function measure(
   contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
   subject: Case,
   seconds: number,
+  neighbour?: Pick<Neighbour, 'processorSeconds'>,
 ): Promise<Measurement> {
   const timesBefore = await coreTimes();
+  const neighbourBefore = (await neighbour?.processorSeconds()) ?? 0;
   const before = await contender.processorSeconds();
   const load = await loadWith(contender.port, subject, seconds);
   const used = (await contender.processorSeconds()) - before;
+  const wanted = ((await neighbour?.processorSeconds()) ?? 0) - neighbourBefore;
   const times = await coreTimes();
-  const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used;
+  const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used - wanted;
   // On a busy machine, or with long responses, a short run may end before the first.
   if (load.requests === 0) {
     if (seconds > longestSeconds) throw new Error(`${subject.title}: no response within ${seconds} s.`);
-    return measure(contender, subject, seconds * 4);
+    return measure(contender, subject, seconds * 4, neighbour);
   }
   const units = load.requests * subject.perRequest;
   return {
@@ -94,15 +98,13 @@ export async function warmUp(
 export const foreignLimit = 0.1;
 
 /** Measures again while other programs disturb it, and returns the measurement that was disturbed least. */
-export async function measureUndisturbed(
-  contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
-  subject: Case,
-  seconds: number,
+export async function leastDisturbed(
   attempts: number,
+  measureOnce: () => Promise<Measurement>,
 ): Promise<Measurement> {
-  let best = await measure(contender, subject, seconds);
+  let best = await measureOnce();
   for (let attempt = 1; attempt < attempts && best.foreign > foreignLimit; attempt++) {
-    const again = await measure(contender, subject, seconds);
+    const again = await measureOnce();
     if (again.foreign < best.foreign) best = again;
   }
   return best;

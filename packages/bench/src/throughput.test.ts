@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { floorsOf, misses } from './floors.ts';
 import { median, spread } from './statistics.ts';
-import type { Result } from './throughput.ts';
+import { lossOf, type Result } from './throughput.ts';
 
 const result = (fields: Partial<Result>): Result => ({
   case: 'get',
@@ -12,7 +12,8 @@ const result = (fields: Partial<Result>): Result => ({
   spread: 0,
   ratio: 1,
   peerRatio: 0.8,
-  getRatio: 1,
+  ownRatio: 1,
+  loss: undefined,
   rounds: [],
   ...fields,
 });
@@ -47,6 +48,13 @@ describe('a floor', () => {
 describe('the figures of several rounds', () => {
   it('rounds are reported by their median, the mean of the two middle values of an even number', () => {
     expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
+  });
+
+  it('the loss beside a neighbour is formed within each round, and there is none without a neighbour', () => {
+    const roundsOf = (...figures: readonly number[]) =>
+      figures.map((perCore) => ({ perCore, rate: 0, busy: 1, foreign: 0 }));
+    expect(lossOf(roundsOf(100, 200, 50), roundsOf(80, 120, 45))).toBeCloseTo(0.2);
+    expect(lossOf(roundsOf(100), undefined)).toBeUndefined();
   });
 
   it('are spread by half of what lies between least and most', () => {

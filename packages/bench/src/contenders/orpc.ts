@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
+import { openapi } from '@orpc/openapi';
 import { OpenAPIHandler } from '@orpc/openapi/node';
-import { ORPCError, os } from '@orpc/server';
+import { COMMON_ERROR_STATUS_MAP, ORPCError, os } from '@orpc/server';
 import { RPCHandler } from '@orpc/server/node';
 import { BatchHandlerPlugin } from '@orpc/server/plugins';
 import { Animal, NewPet, Pets } from '@petstore/core';
@@ -24,18 +25,27 @@ const list = resolver(
   ({ input }: { readonly input: Parameters<typeof listPets>[0] }) => listPets(input).records,
 );
 const createPet = base
-  .route({ method: 'POST', path: '/pets', successStatus: 201 })
+  .meta(openapi({ method: 'POST', path: '/pets', successStatus: 201 }))
   .input(NewPet)
   .output(Animal)
-  .handler(resolver(({ input }) => store.create(input)));
+  .handler(resolver(({ input }: { readonly input: NewPet }) => store.create(input)));
 
+const statuses: Readonly<Record<string, number>> = COMMON_ERROR_STATUS_MAP;
 const rest = new OpenAPIHandler(
   {
-    getPet: base.route({ method: 'GET', path: '/pets/{petId}' }).input(GetTexts).output(Animal).handler(get),
-    listPets: base.route({ method: 'GET', path: '/pets' }).input(ListTexts).output(Pets).handler(list),
+    getPet: base
+      .meta(openapi({ method: 'GET', path: '/pets/{petId}' }))
+      .input(GetTexts)
+      .output(Animal)
+      .handler(get),
+    listPets: base
+      .meta(openapi({ method: 'GET', path: '/pets' }))
+      .input(ListTexts)
+      .output(Pets)
+      .handler(list),
     createPet,
   },
-  { customErrorResponseBodyEncoder: ({ code, message, status }) => ({ code, message, status }) },
+  { customErrorResponseBodyEncoder: ({ code, message }) => ({ code, message, status: statuses[code] }) },
 );
 const rpc = new RPCHandler(
   {

@@ -11,6 +11,18 @@ for line in os.getenv("LOAD_HEADERS"):gmatch("[^\n]+") do
   wrk.headers[name] = value
 end
 
+local sessions = os.getenv("LOAD_SESSIONS")
+if sessions then
+  local before, after = wrk.body:match('^(.-"id":)1(.*)$')
+  local hasSession = wrk.headers["mcp-session-id"] ~= nil
+  local id = 0
+  request = function()
+    id = id + 1
+    if hasSession then wrk.headers["mcp-session-id"] = "session-" .. id % sessions end
+    return wrk.format(nil, nil, nil, before .. id .. after)
+  end
+end
+
 done = function(summary, latency)
   local failures = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
   io.write(string.format('{"requests":%d,"microseconds":%d,"failures":%d,"errors":%d,"p50":%d,"p99":%d}\n',

@@ -56,6 +56,7 @@ export async function wrk(options: WrkOptions): Promise<Load> {
         .map(([name, value]) => `${name}: ${value}`)
         .join('\n'),
       ...(request.body !== undefined && { LOAD_BODY_FILE: bodyFile }),
+      ...(request.sessions !== undefined && { LOAD_SESSIONS: String(request.sessions) }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,7 +1,7 @@
 import { errorCases } from '../cases.ts';
 import { foreignLimit } from '../measure.ts';
 import { median } from '../statistics.ts';
-import type { Result } from '../throughput.ts';
+import { limit, type Result } from '../throughput.ts';
 import type { Report } from './report.ts';
 
 /** The report as Markdown tables. */
@@ -28,16 +28,32 @@ function throughputTables(report: Report): readonly string[] {
   };
   add(
     'Ratio to `minimal`, by processor time (± half the span of the rounds):',
-    ({ ratio, spread }) => `${ratio?.toFixed(2) ?? '–'} ±${(spread * 100).toFixed(0)}%`,
+    ({ ratio, spread }) => `${ratio?.toFixed(2)} ±${(spread * 100).toFixed(0)}%`,
+    ({ ratio }) => ratio !== undefined,
   );
   add(
     'Errors beside the GET of the same row: processor time of a GET, divided by that of the error:',
-    ({ getRatio }) => getRatio?.toFixed(2) ?? '–',
-    (result) => errorCases.includes(result.case) && result.getRatio !== undefined,
+    ({ ownRatio }) => ownRatio?.toFixed(2) ?? '–',
+    (result) => errorCases.includes(result.case) && result.ownRatio !== undefined,
+  );
+  add(
+    "MCP beside the official SDK's server with sessions: processor time of a call there, divided by that of the row:",
+    ({ peerRatio }) => peerRatio?.toFixed(2) ?? '–',
+    (result) => result.case === 'mcp' && result.peerRatio !== undefined,
+  );
+  add(
+    'MCP beside the POST of the same row, with the same input: processor time of a call, divided by that of the POST:',
+    ({ ownRatio }) => (1 / (ownRatio ?? NaN)).toFixed(2),
+    (result) => result.case === 'mcp' && result.ownRatio !== undefined,
   );
   add(
     'Processor time of one request, call or event, and how many a second by the clock:',
     ({ perCore, rate }) => `${microseconds(1e6 / perCore)} µs, ${whole(rate)}/s`,
+  );
+  add(
+    'Beside a neighbour that walks through 64 MB of memory: the part of the requests per processor time that is lost, and how many times the loss of `minimal` that is:',
+    (result) => lossCell(result, results),
+    ({ loss }) => loss !== undefined,
   );
   const stored = results.filter(({ contender }) => stores[contender] !== 'memory');
   if (stored.length > 0) {
@@ -47,6 +63,14 @@ function throughputTables(report: Report): readonly string[] {
     );
   }
   return tables;
+}
+
+function lossCell({ case: subject, contender, loss = NaN }: Result, results: readonly Result[]): string {
+  const ofLimit = results.find((result) => result.contender === limit && result.case === subject)?.loss;
+  const percent = `${(loss * 100).toFixed(0)}%`;
+  return ofLimit === undefined || contender === limit
+    ? percent
+    : `${percent}, × ${(loss / ofLimit).toFixed(2)}`;
 }
 
 /** A row per contender, a column per case, and a dash where a contender was not measured. */

@@ -8,7 +8,8 @@ const measured = {
   busy: 1,
   spread: 0.02,
   peerRatio: undefined,
-  getRatio: undefined,
+  ownRatio: undefined,
+  loss: undefined,
   rounds: [],
 };
 const report: Report = {
@@ -32,7 +33,7 @@ const report: Report = {
     { ...measured, case: 'get', contender: 'minimal', perCore: 100_000, ratio: 1 },
     { ...measured, case: 'get', contender: 'gateway', perCore: 92_000, ratio: 0.92 },
     { ...measured, case: 'get', contender: 'kept', perCore: 50_000, ratio: 0.5 },
-    { ...measured, case: 'notFound', contender: 'gateway', perCore: 80_000, ratio: 0.8, getRatio: 0.87 },
+    { ...measured, case: 'notFound', contender: 'gateway', perCore: 80_000, ratio: 0.8, ownRatio: 0.87 },
     { ...measured, case: 'socket', contender: 'minimal', perCore: 200_000, ratio: 1 },
   ],
   blanks: [
@@ -74,6 +75,41 @@ describe('the report in Markdown', () => {
 
   it('gives the processor time of a request beside the rate by the clock', () => {
     expect(lines).toContain('| this gateway | 10.9 µs, 80/s | 12.5 µs, 80/s | – |');
+  });
+
+  it('sets a call of a tool beside the official SDK and beside the POST of the same row, and in no ratio to `minimal`', () => {
+    const call = { ...measured, case: 'mcp', perCore: 50_000, ratio: undefined };
+    const results = [
+      { ...call, contender: 'gateway', peerRatio: 10.4, ownRatio: 0.8 },
+      { ...call, contender: 'sdk', perCore: 4_800, peerRatio: 1 },
+    ];
+    const text = markdown({
+      ...report,
+      results: [...report.results, ...results],
+      stores: { ...report.stores, sdk: 'memory' },
+      titles: { ...report.titles, cases: { ...report.titles.cases, mcp: 'MCP tools/call' } },
+    });
+    const tableAfter = (title: string) => text.split(title)[1]?.split('\n\n')[1]?.split('\n');
+    expect(tableAfter('Ratio to `minimal`')?.[0]).not.toContain('MCP');
+    expect(tableAfter('MCP beside the official SDK')?.slice(2)).toEqual([
+      '| this gateway | 10.40 |',
+      '| sdk | 1.00 |',
+    ]);
+    expect(tableAfter('MCP beside the POST')?.slice(2)).toEqual(['| this gateway | 1.25 |']);
+    expect(tableAfter('Processor time of one request')).toContain('| sdk | – | – | – | 208 µs, 80/s |');
+  });
+
+  it('says what each contender loses beside a neighbour, and how many times the loss of `minimal` that is', () => {
+    const losses: Readonly<Record<string, number>> = { minimal: 0.2, gateway: 0.25 };
+    const results = report.results.map((result) => ({ ...result, loss: losses[result.contender] }));
+    expect(lines.join('\n')).not.toContain('Beside a neighbour');
+    const beside = markdown({ ...report, results }).split('Beside a neighbour')[1] ?? '';
+    expect(beside.split('\n')).toEqual(
+      expect.arrayContaining([
+        '| minimal <uWS> | 20% | – | 20% |',
+        '| this gateway | 25%, × 1.25 | 25% | – |',
+      ]),
+    );
   });
 
   it('says how much of a core other programs used, and in how many measurements it was too much', () => {
