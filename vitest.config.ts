@@ -114,7 +114,7 @@ const suitesWithoutAdapter = [
   'generatedClients/composed',
   'rest/{inputPlaces,inputsDocument,outputs,standardSchema}',
   'parity/parity',
-  'mcp/{conformance,memory,security,unions}',
+  'mcp/{agent,conformance,memory,security,unions}',
   'wire/responseProblems',
   'trpcToOpenApi/{document,trpcToOpenApi}',
 ].map((name) => `${suites}${name}.test.ts`);

@@ -23,6 +23,7 @@ export {
 export { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './parity/jsonInput.ts';
 export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';
+export { connectTools } from './mcp/connectTools.ts';
 export { listen, type Server } from './listen.ts';
 export { seedMessage, testSeed } from './testSeed.ts';
 export { providerProblems } from './mcp/providerProblems.ts';

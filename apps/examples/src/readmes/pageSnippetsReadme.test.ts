@@ -29,6 +29,7 @@ export declare const gateway: Gateway;
 export declare const app: { use(path: string, handler: unknown): void };
 export declare const requireAdmin: unknown;
 export declare const server: Server;
+export declare const client: { callTool(call: object): Promise<object> };
 export declare const png: Uint8Array<ArrayBuffer>;
 export declare const save: (...file: unknown[]) => Promise<void>;
 export declare const pathOf: (name: string) => string;

@@ -21,8 +21,7 @@ export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotenc
     return undefined;
   }
   const received = [...request.headers()].filter(([name]) => name === keyHeader);
-  const value = received[0]?.[1] ?? '';
-  const key = quotedKey.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? unquotedKey.exec(value)?.[0];
+  const key = parseKey(received[0]?.[1] ?? '');
   if (received.length === 1 && key !== undefined) return key;
   throw new TRPCError({
     code: 'BAD_REQUEST',
@@ -30,6 +29,10 @@ export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotenc
       'Idempotency-Key: must be one value of 1 to 255 visible ASCII characters, bare or in double quotes.',
   });
 }
+
+/** Returns the key of a value of the header, which may be in quotes; `undefined` for an invalid value. */
+export const parseKey = (value: string): string | undefined =>
+  quotedKey.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? unquotedKey.exec(value)?.[0];
 
 /** Creates the error for a missing key. */
 export const keyRequired = () =>

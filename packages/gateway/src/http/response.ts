@@ -216,7 +216,7 @@ export interface ResponseControls {
   append(name: string, value: string): void;
   /**
    * Sets `Idempotent-Replayed: true`: an earlier request with the same `Idempotency-Key` has had the effect of this
-   * one.
+   * one. The result of a tool says so in its `_meta` too.
    */
   replayed(): void;
   /**

@@ -246,17 +246,18 @@ function replayOf(entry: IdempotencyEntry, fingerprint: string): ReplayedRespons
   if ('status' in entry) {
     throw new TRPCError({
       code: 'CONFLICT',
-      message: `Idempotency-Key: was used for a request that completed with ${entry.status}, but that response is too large to be replayed.`,
+      message: `Idempotency-Key: was used for a request that completed with ${entry.status}, but that response is too large to be replayed. Look for its effect, and do not repeat it.`,
     });
   }
   if (entry.runsUntil > Date.now()) {
-    const message = 'Idempotency-Key: was used for a request that is still running. Try again later.';
+    const message =
+      'Idempotency-Key: was used for a request that is still running. Try again later with the same key.';
     throw Object.assign(new TRPCError({ code: 'CONFLICT', message }), { retryAfterSeconds: 1 });
   }
   throw new TRPCError({
     code: 'CONFLICT',
     message:
-      'Idempotency-Key: was used for a request that was interrupted. Check whether it had an effect before you retry with a new key.',
+      'Idempotency-Key: was used for a request that was interrupted, and whether it had an effect is unknown. Look for its effect first, and repeat it with a new key only if it had none.',
   });
 }
 

@@ -21,8 +21,8 @@ export interface ContextOptions<Identity, Data extends object = object> {
   /** Data that the policies of the service (`policies`) have set. */
   readonly data: Partial<Data>;
   /**
-   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`. 1 to 255
-   * visible ASCII characters.
+   * The `Idempotency-Key` of a REST call, a call of a tool or a single tRPC call, if the procedure's metadata has
+   * `idempotencyKey`. 1 to 255 visible ASCII characters.
    */
   readonly idempotencyKey: string | undefined;
   /** tRPC's request info: its calls, type and connection parameters. `undefined` for a REST call. */

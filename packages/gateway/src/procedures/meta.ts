@@ -256,7 +256,9 @@ export type GatewayMeta = {
   readonly callTimeoutMs?: number;
   /**
    * Accepts an `Idempotency-Key` (IETF httpapi draft -07) with calls of a mutation, over REST, MCP or as a single tRPC
-   * call. `createContext` receives the key. Default: the header is ignored.
+   * call. `createContext` receives the key. Over MCP, it may also be in `params`, in `params._meta`, or an argument
+   * `idempotencyKey` that the procedure does not receive; its input must have no property of that name. Default: keys are
+   * ignored.
    * - `'optional'`: the gateway stores the first response to a key, and replays it if a client sends the same key again
    *   (option `idempotency`).
    * - `'required'`: the same, and calls without a key are rejected with 400.

@@ -2,10 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import type { Policy, ReportedError } from 'trpc-gateway';
-import { call, errorOf, post, revisions, send } from './messages.ts';
+import { call, errorOf, post, type Reply, revisions, send } from './messages.ts';
 import { toolServers } from './serveTools.ts';
 
 const start = toolServers();
+
+/** The message of a response that repeats another one. */
+const replayOf = ({ message }: Reply, id: string | number) => ({
+  ...message,
+  id,
+  result: { ...message?.result, _meta: { 'io.github.trpc-gateway/replayed': true } },
+});
 
 describe.each(revisions)('results in %s', (revision) => {
   const options = { revision };
@@ -173,20 +180,31 @@ describe.each(revisions)('results in %s', (revision) => {
     expect(seen.flooded).toBeLessThan(3_000_000);
   });
 
-  it('a call with an Idempotency-Key runs once, and its response has the id of each request', async () => {
-    const { server, seen } = await start();
-    const key = crypto.randomUUID();
-    const before = seen.placed;
-    const place = (id: string, item: string) =>
-      call(server, 'orders_place', { item }, { ...options, id, headers: { 'idempotency-key': key } });
-    const first = await place('first', 'tea');
-    const second = await place('"second",', 'tea');
-    expect(seen.placed).toBe(before + 1);
-    expect(second.message).toEqual({ ...first.message, id: '"second",' });
-    expect(second.headers.get('idempotent-replayed')).toBe('true');
-    const other = await place('other', 'coffee');
-    expect([other.message?.id, errorOf(other)]).toMatchObject(['other', { status: 422 }]);
-  });
+  it.each<[place: string, (key: string) => Parameters<typeof send>[3] & { params?: object; args?: object }]>([
+    ['the header Idempotency-Key', (key) => ({ headers: { 'idempotency-key': key } })],
+    ['params._meta', (key) => ({ meta: { idempotencyKey: key } })],
+    ['params', (key) => ({ params: { idempotencyKey: key } })],
+    ['an argument', (key) => ({ args: { idempotencyKey: key } })],
+  ])(
+    'a call with a key in %s runs once, and its response has the id of each request',
+    async (_place, keyed) => {
+      const { server, seen } = await start();
+      const key = crypto.randomUUID();
+      const before = seen.placed;
+      const place = (id: string, item: string) => {
+        const { args, params, ...own } = keyed(key);
+        const sent = { name: 'orders_place', arguments: { item, ...args }, ...params };
+        return send(server, 'tools/call', sent, { ...options, ...own, id });
+      };
+      const first = await place('first', 'tea');
+      const second = await place('"second",', 'tea');
+      expect(seen.placed).toBe(before + 1);
+      expect(second.message).toEqual(replayOf(first, '"second",'));
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      const other = await place('other', 'coffee');
+      expect([other.message?.id, errorOf(other)]).toMatchObject(['other', { status: 422 }]);
+    },
+  );
 
   it('an unexpected error does not keep its Idempotency-Key', async () => {
     const { server, seen } = await start();
@@ -213,11 +231,11 @@ it.each(revisions.flatMap((first) => revisions.map((second) => [first, second] a
     const other = await call(server, 'orders_place', args, { revision: second, headers, id: 2 });
     const rejected = isSame ? undefined : (errorOf(other) as { readonly status: number }).status;
     expect([rejected, rejected ?? other.message]).toEqual(
-      isSame ? [undefined, { ...stored.message, id: 2 }] : [422, 422],
+      isSame ? [undefined, replayOf(stored, 2)] : [422, 422],
     );
     // In its own revision it is still there.
     const again = await call(server, 'orders_place', args, { revision: first, headers, id: 3 });
-    expect(again.message).toEqual({ ...stored.message, id: 3 });
+    expect(again.message).toEqual(replayOf(stored, 3));
     expect(seen.placed).toBe(before + 1);
   },
 );

@@ -8,7 +8,6 @@ import { isAsyncIterable, OutgoingResponse, type Header } from '../../http/respo
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { revokedError } from '../../auth/credentialWatch.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
-import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
@@ -17,10 +16,18 @@ import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
+import { callKey, markReplayed, withoutKey } from './callKey.ts';
 import { callProblem, catalogResponse, type Catalog } from './catalog.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat, stoppedError } from './eventStream.ts';
-import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
+import {
+  errorCodes,
+  errorResponse,
+  eventStreamType,
+  resultMessage,
+  resultOf,
+  resultResponse,
+} from './responses.ts';
 import { errorResult, outputResult, shownError } from './toolResult.ts';
 import type { ToolCall } from './tools.ts';
 
@@ -125,7 +132,10 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.context.request, this.#call.tool.procedure.idempotencyKey);
+    const call = this.#call;
+    // The procedure does not see the key.
+    this.#call = { ...call, args: withoutKey(call.args) };
+    return callKey(this.context.request, call, call.tool.procedure.idempotencyKey);
   }
 
   protected start(ctx: unknown): void {
@@ -142,7 +152,8 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const start = () => settings.calls.start(tool.executed, this, 0, context);
     if (key === undefined || !procedure.isReplayed) return start();
     // Not the body, since a repeat has another id. The revision, since results differ.
-    this.reserve({ procedure, key, head: [args, isCurrent], body: undefined }, start);
+    // Arguments that have nothing but a key are those of a call without any.
+    this.reserve({ procedure, key, head: [args ?? {}, isCurrent], body: undefined }, start);
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
@@ -221,7 +232,9 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
   }
 
   #respond(result: string): void {
-    this.finish(resultResponse(result, this.#call.id, this.#headers()));
+    const headers = this.#headers();
+    const marked = headers.length === 0 ? result : markReplayed(result, headers);
+    this.finish(resultResponse(marked, this.#call.id, headers));
   }
 
   /** The headers that the procedure has set, without those that describe its body over REST. */
@@ -234,7 +247,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { body } = response;
     // The stored response to an earlier request has the id of that request.
     if (this.key !== undefined && this.reservation === undefined && typeof body === 'string') {
-      response.body = withId(body, this.#call.id);
+      response.body = resultMessage(markReplayed(resultOf(body), response.headers), this.#call.id);
     }
     super.finish(response);
   }

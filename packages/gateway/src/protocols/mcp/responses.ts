@@ -36,16 +36,19 @@ export function errorResponse(status: number, error: JsonRpcError, id?: MessageI
   return new OutgoingResponse(status, [], body, jsonType);
 }
 
-/** Writes a response message. The id is its last member, so that `withId` finds it. */
+/** The text before the result of a response message. */
+const head = '{"jsonrpc":"2.0","result":';
+
+/** Writes a response message. The id is its last member, so that `resultOf` finds it. */
 export const resultMessage = (result: string, id: MessageId): string =>
-  `{"jsonrpc":"2.0","result":${result},"id":${JSON.stringify(id)}}`;
+  `${head}${result},"id":${JSON.stringify(id)}}`;
 
 export const resultResponse = (result: string, id: MessageId, headers: Header[] = []): OutgoingResponse =>
   new OutgoingResponse(200, headers, resultMessage(result, id), jsonType);
 
-/** Replaces the id of a message that was stored for another request. In a text, the quotes would be escaped. */
-export const withId = (message: string, id: MessageId): string =>
-  `${message.slice(0, message.lastIndexOf(',"id":'))},"id":${JSON.stringify(id)}}`;
+/** Returns the result of a response message. In a text of the result, the quotes of an id would be escaped. */
+export const resultOf = (message: string): string =>
+  message.slice(head.length, message.lastIndexOf(',"id":'));
 
 /** Formats a message as a server-sent event. */
 export const messageEvent = (message: string): string => `event: message\ndata: ${message}\n\n`;

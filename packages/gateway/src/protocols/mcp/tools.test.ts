@@ -90,10 +90,6 @@ it.each<[output: z.ZodType, message: string]>([
 it.each<[meta: object, message: string]>([
   [{ mcp: { name: 'add it' } }, 'its name is "add it"; use 1 to 128 letters'],
   [
-    { idempotencyKey: 'required', mcp: true },
-    'Procedure "add" cannot be a tool: each call must have an Idempotency-Key, which clients of tools do not send; use idempotencyKey: \'optional\'.',
-  ],
-  [
     { mcp: { annotations: { readonlyHint: true } } },
     'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
   ],

@@ -21,6 +21,7 @@ import type { Procedure } from '../../procedures/procedure.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { mayBeAbsent, readArguments, wrapper } from './argumentsSchema.ts';
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
+import { withKeyArgument } from './callKey.ts';
 import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
 import { toolWarnings } from './toolWarnings.ts';
@@ -105,11 +106,6 @@ function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpM
 function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): Tool {
   const { idempotencyKey, mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
   const name = toolName(path, mcp);
-  if (idempotencyKey === 'required') {
-    reject(
-      "each call must have an Idempotency-Key, which clients of tools do not send; use idempotencyKey: 'optional'",
-    );
-  }
   // An output that cannot be described is left out, as in the OpenAPI document.
   const read = createReadSchema(() => {});
   const { inputSchema, ...input } = readInput(procedure, read);
@@ -126,7 +122,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     name,
     title: mcp.title ?? (summary === long ? undefined : summary),
     description: [deprecationText(rest), description].filter(Boolean).join(' ') || undefined,
-    inputSchema,
+    inputSchema: withKeyArgument(inputSchema, idempotencyKey),
     // Clients require an object that matches it, so not of an output that may be `null`.
     outputSchema: written['type'] === 'object' ? written : undefined,
     annotations: annotationsOf(procedure, mcp),

@@ -1,0 +1,42 @@
+import { connectTools } from 'trpc-gateway-test';
+import { expect, test } from 'vitest';
+import { apiKey, sharedServer } from '../testing/newFolder.ts';
+
+const server = sharedServer({ env: { API_KEY: apiKey } });
+
+test('an agent that lost the reply to createPet repeats it with its key, and the animal was added once', async () => {
+  let losesReply = true;
+  const client = await connectTools(server.origin, async (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('authorization', `Bearer ${apiKey}`);
+    const response = await fetch(url, { ...init, headers });
+    if (!losesReply || headers.get('mcp-name') !== 'createPet') return response;
+    losesReply = false;
+    await response.arrayBuffer();
+    throw new TypeError('The connection was closed before the response.');
+  });
+  const { tools } = await client.listTools();
+  const schema = tools.find(({ name }) => name === 'createPet')?.inputSchema;
+  expect(schema?.properties).toHaveProperty('idempotencyKey.description');
+  expect(schema?.required).toEqual(['name', 'categoryId']);
+
+  const pet = { name: 'Twice', categoryId: 1 };
+  const idempotencyKey = crypto.randomUUID();
+  const create = () => client.callTool({ name: 'createPet', arguments: { ...pet, idempotencyKey } });
+  await expect(create()).rejects.toThrow('The connection was closed before the response.');
+  const repeat = await create();
+  expect(repeat._meta).toMatchObject({ 'io.github.trpc-gateway/replayed': true });
+  const { id } = repeat.structuredContent as { readonly id: number };
+  expect(repeat.structuredContent).toEqual({ id, ...pet });
+  const listed = await client.callTool({ name: 'listPets', arguments: { limit: 100 } });
+  const texts = listed.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const animals = JSON.parse(texts.join('')) as readonly { readonly name: string }[];
+  expect(animals.filter(({ name }) => name === pet.name)).toEqual([{ id, ...pet }]);
+
+  const other = { name: 'createPet', arguments: pet };
+  const first = await client.callTool({ ...other, _meta: { idempotencyKey: crypto.randomUUID() } });
+  expect(first._meta?.['io.github.trpc-gateway/replayed']).toBeUndefined();
+  const reused = await client.callTool({ ...other, arguments: { ...pet, name: 'Other', idempotencyKey } });
+  expect(reused).toMatchObject({ isError: true, structuredContent: { status: 422 } });
+  await client.close();
+});

@@ -1,0 +1,308 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Gateway } from '../../gateway.ts';
+import type { ResponseControls } from '../../http/response.ts';
+import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
+import { memoryState } from '../../state/memoryState.ts';
+import type { State } from '../../state/sharedState.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
+import { mcp } from './index.ts';
+
+interface Result {
+  readonly content: readonly [{ readonly text: string }];
+  readonly structuredContent?: object;
+  readonly isError?: boolean;
+  readonly _meta?: object;
+}
+
+/** Where a key is in a message, and in its headers. */
+interface Places {
+  readonly meta?: unknown;
+  readonly beside?: unknown;
+  readonly header?: string;
+  readonly argument?: unknown;
+}
+
+const notes = (use: IdempotencyKeyUse, input: z.ZodType = z.object({ text: z.string() })) => {
+  const inputs: unknown[] = [];
+  const keys: unknown[] = [];
+  const router = t.router({
+    note: t.procedure
+      .meta({ idempotencyKey: use, mcp: { description: 'Adds a note.' } })
+      .input(input)
+      .mutation(({ input: received, ctx }) => {
+        const { key, response } = ctx as { readonly key?: string; readonly response: ResponseControls };
+        if (use === 'handled' && key !== undefined && keys.includes(key)) response.replayed();
+        inputs.push(received);
+        keys.push(key);
+        return { count: keys.length };
+      }),
+  });
+  return { router, inputs, keys };
+};
+
+async function serve(use: IdempotencyKeyUse, input?: z.ZodType, options: { readonly state?: State } = {}) {
+  const { router, inputs, keys } = notes(use, input);
+  const gateway = await testGateway(router, {
+    mcp: mcp(),
+    createContext: ({ idempotencyKey, response }) => ({ key: idempotencyKey, response }),
+    ...options,
+  });
+  return { gateway, inputs, keys };
+}
+
+async function post({ fetch }: Pick<Gateway, 'fetch'>, method: string, params: object, header?: string) {
+  const response = await fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(header !== undefined && { 'idempotency-key': header }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { result } = (await response.json()) as { readonly result: Result };
+  return { result, isReplayed: response.headers.get('idempotent-replayed') === 'true' };
+}
+
+const note = (
+  gateway: Pick<Gateway, 'fetch'>,
+  { argument, beside, header, meta }: Places,
+  args: object | null = { text: 'a' },
+) =>
+  post(
+    gateway,
+    'tools/call',
+    {
+      name: 'note',
+      ...((args !== null || argument !== undefined) && {
+        arguments: { ...args, ...(argument !== undefined && { idempotencyKey: argument }) },
+      }),
+      ...(beside !== undefined && { idempotencyKey: beside }),
+      ...(meta !== undefined && { _meta: { idempotencyKey: meta } }),
+    },
+    header,
+  );
+
+const errorOf = ({ result }: { readonly result: Result }) => {
+  expect(result.isError).toBe(true);
+  return JSON.parse(result.content[0].text) as { readonly status: number; readonly message: string };
+};
+
+async function schemaOf(gateway: Pick<Gateway, 'fetch'>) {
+  const { result } = await post(gateway, 'tools/list', {});
+  const { tools } = result as unknown as { readonly tools: readonly [{ readonly inputSchema: object }] };
+  return tools[0].inputSchema as {
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required?: readonly string[];
+  };
+}
+
+const replayed = { 'io.github.trpc-gateway/replayed': true };
+const key = '2f1c6a52-8a3e-4f0e-9f5e-0d6b1c7a9e11';
+const places: readonly Places[] = [{ meta: key }, { beside: key }, { header: key }, { argument: key }];
+const pairs = places.flatMap((first) => places.map((second) => [first, second] as const));
+
+it.each(pairs)(
+  'a call with its key in %j runs once, and its repeat with the key in %j is replayed and says so',
+  async (first, second) => {
+    const { gateway, inputs, keys } = await serve('optional');
+    const stored = await note(gateway, first);
+    expect(stored).toMatchObject({ isReplayed: false, result: { structuredContent: { count: 1 } } });
+    expect(stored.result._meta).toBeUndefined();
+    expect(await note(gateway, second)).toEqual({
+      isReplayed: true,
+      result: { ...stored.result, _meta: replayed },
+    });
+    expect([inputs, keys]).toEqual([[{ text: 'a' }], [key]]);
+    expect(errorOf(await note(gateway, second, { text: 'b' }))).toMatchObject({ status: 422 });
+  },
+);
+
+it.each(places)(
+  'a procedure that handles the key of %j receives it, and its result says that it called response.replayed()',
+  async (place) => {
+    const { gateway, keys } = await serve('handled');
+    expect((await note(gateway, place)).result._meta).toBeUndefined();
+    const again = await note(gateway, place);
+    expect(again).toMatchObject({ isReplayed: true, result: { _meta: replayed } });
+    expect(keys).toEqual([key, key]);
+  },
+);
+
+it('the second replay of a call is the same as the first', async () => {
+  const { gateway } = await serve('required');
+  await note(gateway, { argument: key });
+  const first = await note(gateway, { argument: key });
+  expect(await note(gateway, { argument: key })).toEqual(first);
+});
+
+it.each<[Places, Places]>([
+  [{ meta: key, beside: key, header: key, argument: key }, { argument: key }],
+  [{ argument: `"${key}"` }, { header: key }],
+  [{ header: `"${key}"`, meta: key }, { beside: key }],
+])('a call may have its key in several places, with and without quotes: %j', async (first, second) => {
+  const { gateway, keys } = await serve('optional');
+  await note(gateway, first);
+  expect((await note(gateway, second)).isReplayed).toBe(true);
+  expect(keys).toEqual([key]);
+});
+
+it.each<[Places, string]>([
+  [{ meta: 'a', argument: 'b' }, 'params._meta.idempotencyKey and arguments.idempotencyKey'],
+  [{ beside: 'a', header: 'b' }, 'params.idempotencyKey and the header Idempotency-Key'],
+  [{ meta: 'a', beside: 'b' }, 'params._meta.idempotencyKey and params.idempotencyKey'],
+])('a call with two keys, %j, runs nothing', async (two, names) => {
+  const { gateway, keys } = await serve('optional');
+  expect(errorOf(await note(gateway, two))).toMatchObject({
+    code: 'BAD_REQUEST',
+    status: 400,
+    message: `The call has different idempotency keys in ${names}. Send one key.`,
+  });
+  expect(keys).toEqual([]);
+});
+
+const malformed = ['', ' ', 'two words', 'a'.repeat(256), 'é', '"open', 5, null, true, { key }, [key]];
+it.each(malformed.flatMap((value) => ['meta', 'beside', 'argument'].map((place) => [place, value] as const)))(
+  'a call whose key in %s is %j is 400, and runs nothing',
+  async (place, value) => {
+    for (const use of ['optional', 'required', 'handled'] as const) {
+      const { gateway, keys } = await serve(use);
+      const name = {
+        meta: 'params._meta.idempotencyKey',
+        beside: 'params.idempotencyKey',
+        argument: 'idempotencyKey',
+      }[place];
+      expect(errorOf(await note(gateway, { [place]: value }))).toMatchObject({
+        status: 400,
+        message: `${name}: must be a string of 1 to 255 visible ASCII characters, bare or in double quotes, as in the header Idempotency-Key. A new UUID is one.`,
+      });
+      expect(keys).toEqual([]);
+    }
+  },
+);
+
+it('a tool that requires a key rejects a call without one, and names the places of a key', async () => {
+  const { gateway, keys } = await serve('required');
+  expect(errorOf(await note(gateway, {}))).toEqual({
+    code: 'BAD_REQUEST',
+    status: 400,
+    message:
+      'idempotencyKey: is required. Send a new UUID for each new action and the same one to repeat it, as this argument, as params.idempotencyKey, as params._meta.idempotencyKey or as the header Idempotency-Key.',
+  });
+  for (const place of places) await note(gateway, place);
+  expect(keys).toEqual([key]);
+});
+
+it.each<[IdempotencyKeyUse, readonly string[]]>([
+  ['optional', ['text']],
+  ['handled', ['text']],
+  ['required', ['text', 'idempotencyKey']],
+])('the schema of a tool with idempotencyKey: %j has the key as an argument', async (use, required) => {
+  const { gateway } = await serve(use);
+  const schema = await schemaOf(gateway);
+  expect(Object.keys(schema.properties)).toEqual(['text', 'idempotencyKey']);
+  expect(schema.properties['idempotencyKey']).toEqual({
+    type: 'string',
+    description:
+      'A new random UUID for each action; to repeat a call whose result you did not receive, send the same UUID and the same arguments, and it runs only once.',
+  });
+  expect(schema.required).toEqual(required);
+});
+
+it('the schema of a tool without idempotencyKey has no such argument, and its procedure sees what it is sent', async () => {
+  const inputs: unknown[] = [];
+  const gateway = await testGateway(
+    t.router({
+      note: t.procedure
+        .meta({ mcp: { description: 'Adds a note.' } })
+        .input(z.looseObject({}))
+        .mutation(({ input }) => inputs.push(input)),
+    }),
+    { mcp: mcp() },
+  );
+  expect((await schemaOf(gateway)).properties).toEqual({});
+  await note(gateway, { argument: 'a', meta: 'b' });
+  expect(inputs).toEqual([{ text: 'a', idempotencyKey: 'a' }]);
+});
+
+it.each<[input: z.ZodType, args: object | null, received: unknown]>([
+  [z.strictObject({ text: z.string() }), { text: 'a' }, { text: 'a' }],
+  [z.looseObject({}), { text: 'a' }, { text: 'a' }],
+  [z.object({ text: z.string() }).or(z.object({ id: z.int() })), { id: 1 }, { id: 1 }],
+  [z.void(), null, undefined],
+  [z.object({ text: z.string() }).optional(), null, undefined],
+  [z.object({ text: z.string().optional() }), null, {}],
+  [z.object({ text: z.string().optional() }), {}, {}],
+])(
+  'an input without the key stays the same with it, as an argument too: case %#',
+  async (input, args, received) => {
+    for (const use of ['optional', 'required', 'handled'] as const) {
+      const { gateway, inputs } = await serve(use, input);
+      expect(Object.keys((await schemaOf(gateway)).properties)).toContain('idempotencyKey');
+      for (const place of places) {
+        const { result, isReplayed } = await note(gateway, place, args);
+        expect([result.isError, isReplayed]).toEqual([undefined, place !== places[0]]);
+      }
+      expect(new Set(inputs.map((each) => JSON.stringify(each)))).toEqual(
+        new Set([JSON.stringify(received)]),
+      );
+    }
+  },
+);
+
+it.each<[input: z.ZodType]>([
+  [z.object({ idempotencyKey: z.string() })],
+  [z.object({ text: z.string(), idempotencyKey: z.string().optional() })],
+  [z.union([z.object({ text: z.string() }), z.object({ idempotencyKey: z.uuid() })])],
+])(
+  'createGateway rejects a tool with a key whose input has a property of that name: case %#',
+  async (input) => {
+    for (const use of ['optional', 'required', 'handled'] as const) {
+      await expect(serve(use, input)).rejects.toThrow(
+        'Procedure "note" cannot be a tool: its input has a property idempotencyKey, and a tool whose metadata has idempotencyKey receives the key of a call as an argument of that name; rename the property, or remove it and read the key in createContext, or remove idempotencyKey from the metadata.',
+      );
+    }
+  },
+);
+
+it('the input in a reported error does not have the key', async () => {
+  const reported: unknown[] = [];
+  const fails = t.procedure
+    .meta({ idempotencyKey: 'required', mcp: { description: 'Adds a note.' } })
+    .input(z.object({ text: z.string() }))
+    .mutation(() => {
+      throw new Error('The disk is full.');
+    });
+  const gateway = await testGateway(t.router({ note: fails }), {
+    mcp: mcp(),
+    onError: ({ input }) => reported.push(input),
+  });
+  await note(gateway, { argument: key });
+  expect(reported).toEqual([{ text: 'a' }]);
+});
+
+it('a repeat of a call that was cut is an error that tells to look before the call is repeated', async () => {
+  const stored = new Map<string, string>();
+  const inner = memoryState();
+  // What a process that was killed during the call leaves: a reserved key, whose time is over.
+  const state: State = {
+    take: (...args) => inner.take(...args),
+    add(name, value) {
+      const found = stored.get(name);
+      const cut = { ...(JSON.parse(value) as object), runsUntil: 0 };
+      if (found === undefined) stored.set(name, JSON.stringify(cut));
+      return found;
+    },
+    set() {},
+    delete() {},
+  };
+  const { gateway, keys } = await serve('optional', undefined, { state });
+  await note(gateway, { argument: key });
+  expect(errorOf(await note(gateway, { argument: key }))).toEqual({
+    code: 'CONFLICT',
+    status: 409,
+    message:
+      'Idempotency-Key: was used for a request that was interrupted, and whether it had an effect is unknown. Look for its effect first, and repeat it with a new key only if it had none.',
+  });
+  expect(keys).toEqual([key]);
+});
