@@ -31,6 +31,11 @@ const schemas: Readonly<Record<string, () => z.ZodType>> = {
       z.object({ a: z.literal('y') }),
     ]),
   'an intersection': () => z.intersection(z.object({ a: z.string() }), z.object({ b: z.number() })),
+  'an intersection with a strict object, as a member of a union': () =>
+    z.union([
+      z.intersection(z.object({ a: z.string() }), z.strictObject({ b: z.number() })),
+      z.looseObject({ a: z.string() }),
+    ]),
   'a record': () => z.record(z.string(), z.number()),
   'a tuple': () => z.tuple([z.string(), z.number()]).rest(z.boolean()),
   'an optional input': () => z.object({ b: z.int().default(20) }).prefault({}),
