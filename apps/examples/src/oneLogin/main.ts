@@ -7,6 +7,7 @@ import { startNotes } from './service.ts';
 
 const random = () => randomBytes(32).toString('base64url');
 const { PORT = '3004', DATA_FILE: file, PUBLIC_URL: publicUrl, SECRET, PASSWORD = random() } = process.env;
+const trustProxy = process.env['TRUST_PROXY']?.split(',');
 if (file !== undefined && SECRET === undefined) throw new Error('With DATA_FILE, SECRET must be set.');
 
 const { origin, auth, close } = await startNotes({
@@ -14,6 +15,7 @@ const { origin, auth, close } = await startNotes({
   secret: SECRET ?? random(),
   ...(file !== undefined && { file }),
   ...(publicUrl !== undefined && { publicUrl }),
+  ...(trustProxy !== undefined && { trustProxy }),
 });
 process.stdout.write(`Notes are at ${origin}\n`);
 if (file === undefined) {
@@ -25,7 +27,7 @@ if (file === undefined) {
   const { key } = await auth.api.createApiKey({
     body: { name: 'import', organizationId, userId: user.id, permissions },
   });
-  process.stdout.write(`Sign in as ${email} with ${PASSWORD}\nKEY=${key}\n`);
+  process.stdout.write(`Sign in at ${origin}/sign-in as ${email} with ${PASSWORD}\nKEY=${key}\n`);
 }
 process.once('SIGTERM', () => void close());
 process.once('SIGINT', () => void close());

@@ -1,3 +1,5 @@
+import { connect as connectTo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Client, UnauthorizedError } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -154,6 +156,30 @@ it('an agent with the older official client connects with the consent of its use
   await client.connect(transportOf());
   const { structuredContent } = await client.callTool({ name: 'addNote', arguments: { text: 'a' } });
   expect(structuredContent).toMatchObject({ text: 'a', author: ada });
+});
+
+it.each([
+  ['TRACE', 'TRACE /nope HTTP/1.1\r\nHost: a\r\n', '', 400],
+  ['a Host that is none', 'GET /nope HTTP/1.1\r\nHost: a b\r\n', '', 400],
+  ['a scheme that is none', 'GET /nope HTTP/1.1\r\nHost: a\r\nX-Forwarded-Proto: a b\r\n', '', 400],
+  [
+    'a body that is too large',
+    'POST /api/auth/sign-in/email HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n',
+    '',
+    413,
+  ],
+  [
+    'a body of unknown length',
+    'POST /nope HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n',
+    '0\r\n\r\n',
+    413,
+  ],
+])('a request with %s does not end the service', async (_what, head, body, status) => {
+  const { origin } = await newNotes();
+  const socket = connectTo(Number(new URL(origin).port), '127.0.0.1');
+  socket.end(`${head}Connection: close\r\n\r\n${body}`);
+  expect(await text(socket)).toMatch(`HTTP/1.1 ${status} `);
+  expect((await fetch(`${origin}/api/auth/ok`)).status).toBe(200);
 });
 
 it('an agent of an older revision registers if it is redirected to this machine or to https', async () => {

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { toNodeHandler } from 'better-auth/node';
 import { apiKey, cookie, createGateway } from 'trpc-gateway';
@@ -17,10 +17,18 @@ export interface NotesOptions {
   readonly file?: string;
   /** The origin that browsers and clients see. Default: the loopback address. */
   readonly publicUrl?: string;
+  /** The addresses of proxies before it, which tell the addresses of clients. Default: none. */
+  readonly trustProxy?: readonly string[];
 }
 
 /** Starts the service on 127.0.0.1: the gateway, and Better Auth for all other paths. */
-export async function startNotes({ port, secret, file = ':memory:', publicUrl }: NotesOptions) {
+export async function startNotes({
+  port,
+  secret,
+  file = ':memory:',
+  publicUrl,
+  trustProxy = [],
+}: NotesOptions) {
   const loopback = `http://127.0.0.1:${port}`;
   const origin = publicUrl ?? loopback;
   const database = new DatabaseSync(file);
@@ -30,6 +38,7 @@ export async function startNotes({ port, secret, file = ':memory:', publicUrl }:
     router: notesRouter,
     document: { title: 'Notes', version: '1.0.0' },
     publicUrl: origin,
+    trustProxy,
     authentication: [
       cookie<Caller>({
         cookie: login.sessionCookie,
@@ -56,7 +65,7 @@ export async function startNotes({ port, secret, file = ':memory:', publicUrl }:
     routes: pages,
   });
   const callGateway = nodeHandler(gateway);
-  const callAuth = toNodeHandler(login.auth);
+  const callAuth = guarded(toNodeHandler(login.auth));
   const server = createServer((request, response) => {
     callGateway(request, response, () => void callAuth(request, response));
   });
@@ -73,3 +82,23 @@ export async function startNotes({ port, secret, file = ':memory:', publicUrl }:
     },
   };
 }
+
+/** Better Auth reads bodies without a limit of its own. */
+const maxBodyBytes = 65_536;
+
+type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Limits the bodies that a handler receives, and responds where it rejects: to a head that is no `Request`, such as TRACE. */
+const guarded =
+  (handle: NodeHandler): NodeHandler =>
+  async (request, response) => {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+    const end = (status: number) => response.writeHead(status, { connection: 'close' }).end();
+    if (coding !== undefined || Number(length) > maxBodyBytes) return void end(413);
+    try {
+      await handle(request, response);
+    } catch {
+      if (response.headersSent) response.destroy();
+      else end(400);
+    }
+  };

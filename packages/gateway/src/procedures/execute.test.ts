@@ -191,6 +191,7 @@ describe('the signal of a resolver’s options', () => {
       'from an object that inherits from the options',
       (options) => (Object.create(options) as Options).signal,
     ],
+    ['from a proxy of the options', (options) => new Proxy(options, {}).signal],
     ['by its name', (options) => Reflect.get(options, 'signal')],
   ])('is that of the call, read %s', (_how, read) => {
     expect(callResolver(read).result).toBe(signal);
