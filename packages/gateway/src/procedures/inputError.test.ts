@@ -38,7 +38,24 @@ describe('formatIssues', () => {
     ['Invalid UUID, or must have at least 2 characters', 'x', z.union([z.uuid(), z.string().min(2)])],
     // An integer that is out of bounds: the message is about the bound, not about the union.
     ['must be at most 10', 11, z.union([z.int().max(10), z.literal('all')])],
-    ['Invalid input', {}, z.union([z.object({ b: z.int() }), z.object({ c: z.int() })])],
+    [
+      'must fit one of its forms: b is required; or c is required, d is required',
+      {},
+      z.union([z.object({ b: z.int() }), z.object({ c: z.int(), d: z.int() })]),
+    ],
+    [
+      'must fit one of its forms: b is required; or must be a string, not an object',
+      {},
+      z.union([z.object({ b: z.int() }), z.string()]),
+    ],
+    [
+      'must fit one of its forms: b Invalid input; or c is required',
+      { b: {} },
+      z.union([
+        z.object({ b: z.union([z.object({ d: z.int() }), z.object({ e: z.int() })]) }),
+        z.object({ c: z.int() }),
+      ]),
+    ],
   ])('formatIssues returns "a: %s." for zod’s issues with the member a: %j', (message, a, schema) => {
     const { error } = z.object({ a: schema }).safeParse({ a });
     expect(formatIssues(issuesOf(badRequest(error)))).toBe(`a: ${message}.`);

@@ -129,13 +129,15 @@ const comparisons: Readonly<Record<string, string>> = {
 /**
  * Returns the message of an issue: that of zod in the words of the gateway's own issues. Custom messages and those of a
  * locale that `z.config` sets are kept.
+ * @param isNested whether the issue is in that of a union
  */
-function issueMessage(issue: InputIssue): string {
+function issueMessage(issue: InputIssue, isNested = false): string {
   const { code, message } = issue;
   if (code === 'invalid_type') return typeProblem(message);
   if (code === 'too_big' || code === 'too_small') return sizeProblem(message);
   if (code === 'invalid_value') return valueProblem(issue);
-  return code === 'invalid_union' && message === 'Invalid input' ? (unionMessage(issue) ?? message) : message;
+  if (code !== 'invalid_union' || message !== 'Invalid input') return message;
+  return unionMessage(issue, isNested) ?? message;
 }
 
 function typeProblem(message: string): string {
@@ -170,19 +172,32 @@ function valueProblem({ message, values }: InputIssue): string {
   return value === undefined ? message : `must be ${value}`;
 }
 
+/** Number of options of a union, and of issues of each, that a message names. */
+const namedOptions = 5;
+const namedOptionIssues = 3;
+
 /**
- * Returns the messages of all options of a union. `undefined` if an option accepts the value as a whole, but not
- * its fields.
+ * Returns the messages of the options of a union: of the value as a whole, or of the fields that each option requires.
+ * @param isNested whether the union is in an option of another one: its fields are not named
  */
-function unionMessage({ errors }: InputIssue): string | undefined {
+function unionMessage({ errors }: InputIssue, isNested: boolean): string | undefined {
   const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
-  const messages = new Set<string>();
-  for (const [first, ...others] of options) {
-    if (first === undefined || first.path.length > 0 || others.length > 0) return undefined;
-    messages.add(issueMessage(first));
-  }
-  return messages.has('is required') ? 'is required' : [...messages].join(', or ') || undefined;
+  if (options.length === 0 || options.some((issues) => issues.length === 0)) return undefined;
+  const isWhole = options.every(([first, ...others]) => first?.path.length === 0 && others.length === 0);
+  if (!isWhole && isNested) return undefined;
+  const messages = new Set(
+    options.slice(0, namedOptions).map((issues) =>
+      issues
+        .slice(0, namedOptionIssues)
+        .map((issue) => (isWhole ? '' : fieldOf(issue.path)) + issueMessage(issue, true))
+        .join(', '),
+    ),
+  );
+  if (!isWhole) return `must fit one of its forms: ${[...messages].join('; or ')}`;
+  return messages.has('is required') ? 'is required' : [...messages].join(', or ');
 }
+
+const fieldOf = (path: readonly PropertyKey[]) => (path.length === 0 ? '' : `${path.map(String).join('.')} `);
 
 // An error of a schema may be far larger than its input: each issue of a list repeats its path, and the issues of a
 // recursive union share their children, which `message` writes out once for each path to them (zod 4.6.7: 427
