@@ -343,8 +343,16 @@ describe('a mutation with idempotencyKey', () => {
       status: 400,
       body: { error: { message: missing } },
     });
-    const batch = await send('/trpc/pay,log?batch=1', { 0: { id: '1' }, 1: { text: 'a' } });
-    expect(batch).toMatchObject({ status: 207, body: [{ error: { message: missing } }, { result: {} }] });
+    const calls = { 0: { id: '1' }, 1: { text: 'a' } };
+    const alone =
+      'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.';
+    expect(await send('/trpc/pay,log?batch=1', calls)).toMatchObject({
+      status: 207,
+      body: [{ error: { message: alone } }, { result: {} }],
+    });
+    expect(runs).toEqual(['log']);
+    const withKey = await send('/trpc/pay?batch=1', { 0: { id: '1' } }, 'key');
+    expect(withKey).toMatchObject({ status: 400, body: [{ error: { message: alone } }] });
     expect(runs).toEqual(['log']);
   });
 });

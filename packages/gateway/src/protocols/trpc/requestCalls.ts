@@ -211,11 +211,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
     const { http, isBatchCall } = this.request;
     const key = idempotencyKey(http);
     if (key === undefined || !isBatchCall) return key;
-    throw new TRPCError({
-      code: 'BAD_REQUEST',
-      message:
-        'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
-    });
+    throw keyInBatch();
   }
 
   #reserve(procedure: Procedure, key: string): void {
@@ -248,7 +244,8 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
     }
     const rejection = procedure.scopes && scopeRejection(this.context, procedure.scopes);
     if (rejection) return rejection;
-    return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
+    if (procedure.idempotencyKey !== 'required' || this.key !== undefined) return undefined;
+    return isBatchCall ? keyInBatch() : keyRequired();
   }
 
   /** Responds with an error of the whole request. */
@@ -314,3 +311,10 @@ function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPC
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
+
+const keyInBatch = () =>
+  new TRPCError({
+    code: 'BAD_REQUEST',
+    message:
+      'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
+  });
