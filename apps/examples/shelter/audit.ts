@@ -25,8 +25,9 @@ export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'seq
 
 /**
  * Stores who tried to change what, and with which outcome, before the response is sent: no client learns of a change without
- * its record, except by JSON lines, whose response begins before its calls end. A middleware would not see the calls that
- * are rejected before it.
+ * its record, except by JSON lines, whose response begins before its calls end. A change whose client has left, or whose
+ * response another policy has replaced by an error, has its record too. A middleware would not see the calls that are
+ * rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
   async settled({ identity, isReplay, outcomes, protocol, requestId }) {

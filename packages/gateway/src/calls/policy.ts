@@ -32,7 +32,8 @@ export interface CallOutcome {
   readonly procedure: DescribedProcedure | undefined;
   /**
    * `OK`, or the code of the error that the client received, one of tRPC's, such as `NOT_FOUND`. `undefined` if the
-   * outcome is not known: in `complete` of a stream, and in `settled` if its client disconnected before its end.
+   * outcome is not known: in `complete` of a stream, and in `settled` if its client disconnected before its end, or a policy
+   * replaced it.
    */
   readonly code: string | undefined;
 }
@@ -60,8 +61,8 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
    */
   readonly outcomes: readonly CallOutcome[];
   /**
-   * Whether the response is a stream (JSON lines, events, a download), whose outcomes are known in `settled`, and not yet
-   * in `complete`.
+   * Whether the calls end with their response, a stream (JSON lines, events, a download): their outcomes are known in
+   * `settled`, and not yet in `complete`.
    */
   readonly isStream: boolean;
   /**
@@ -96,9 +97,10 @@ export interface PolicyFor<Context, Response> {
    */
   readonly complete?: (context: Context, response: Response) => MaybePromise<void>;
   /**
-   * Reports the outcomes of a request's calls once, when all are known: before the response is sent and after `complete` of
-   * all policies, or when a stream has ended. A response that is no stream waits for a promise that this returns, and is
-   * a 500 if this fails; after a stream, the failure is the `error` of the request's record.
+   * Reports the outcomes of a request's calls once: after `complete` of all policies, also if one of them has failed or
+   * the client has disconnected, and before the response is sent; for a stream, when it has ended. `settled` of all
+   * policies runs at the same time, also if one of them fails. A response that is no stream waits for a promise that this
+   * returns, and is a 500 if this fails; after a stream, the failure is the `error` of the request's record.
    */
   readonly settled?: (context: Context) => MaybePromise<void>;
 }
@@ -130,27 +132,23 @@ export interface PolicySteps<Each> {
   readonly admitting: readonly Each[];
   /** Policies with `admit` that run before authentication. */
   readonly early: readonly Each[];
-  /** Policies with `complete`, in the order in which they run; then those with `settled`, for a response that is no stream. */
+  /** Policies with `complete`, in the order in which they run. */
   readonly completing: readonly Each[];
-  /** Policies with `settled`, which a stream runs at its end. */
+  /** Policies with `settled`. */
   readonly settling: readonly Each[];
 }
 
 /** Splits policies into their steps. */
-export function policySteps<Each extends Pick<PolicyContext, 'isStream'>, Response>(
+export function policySteps<Each, Response>(
   policies: readonly PolicyFor<Each, Response>[],
 ): PolicySteps<PolicyFor<Each, Response>> {
   const admitting = policies.filter((policy) => policy.admit);
   const early = admitting.filter(({ before }) => before);
-  const settling = policies.filter((policy) => policy.settled);
-  const settlingAtOnce = settling.map(({ settled }): PolicyFor<Each, Response> => ({
-    complete: (context) => (context.isStream ? undefined : settled?.(context)),
-  }));
   return {
     early,
     admitting: [...early, ...admitting.filter(({ before }) => !before)],
-    completing: [...policies.filter((policy) => policy.complete), ...settlingAtOnce],
-    settling,
+    completing: policies.filter((policy) => policy.complete),
+    settling: policies.filter((policy) => policy.settled),
   };
 }
 
@@ -212,15 +210,28 @@ export function complete<Context, Response>(
 }
 
 /**
- * Runs `settled` of policies at the end of a stream, all at once. It never throws and never rejects.
- * @returns the first error of one of them, if any
+ * Runs `settled` of policies, all at once. It never throws.
+ * @returns a promise if one of them waits or fails, which rejects with the error of one of them when all have ended
  */
-export async function settleStream<Context>(
+export function settle<Context>(
   policies: readonly PolicyFor<Context, never>[],
   context: Context,
-): Promise<unknown> {
-  const ends = await Promise.allSettled(policies.map(async (policy) => policy.settled?.(context)));
-  return ends.find((end) => end.status === 'rejected')?.reason;
+): Promise<void> | undefined {
+  let pending: Promise<unknown>[] | undefined;
+  for (const policy of policies) {
+    try {
+      const result: unknown = policy.settled?.(context);
+      if (isThenable(result)) (pending ??= []).push(Promise.resolve(result));
+    } catch (cause) {
+      (pending ??= []).push(Promise.reject(cause));
+    }
+  }
+  return pending && whenAllEnded(pending);
+}
+
+async function whenAllEnded(pending: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(pending)).find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 const rejectionOf = (result: unknown): TRPCError =>

@@ -8,6 +8,7 @@ import {
   utf8Length,
   type OutgoingResponse,
 } from '../http/response.ts';
+import { codeOf } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { CallError, RequestRecord, TraceIds } from './requestRecord.ts';
@@ -52,22 +53,24 @@ export class Recorder {
 
   /**
    * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
-   * @param streamEnded runs before a stream is reported, which waits for it
+   * @param settle runs when a stream has ended; its record waits for the promise that this returns, and has its error
    * @returns the response
    */
   response(
     context: RequestContext,
     response: OutgoingResponse,
-    streamEnded?: (context: RequestContext) => Promise<void>,
+    settle?: () => Promise<void> | undefined,
   ): OutgoingResponse {
     const { body } = response;
     if (typeof body === 'object' && isBodyStream(body)) {
       response.body = reportedStream(body, (cause, isCut = false) => {
-        context.isStreamComplete = !isCut;
+        context.isPending &&= isCut;
         context.error ??= cause;
-        if (cause !== undefined) context.requestFailed(failureOf(cause).error);
-        if (streamEnded === undefined) this.request(context, response, true);
-        else void streamEnded(context).then(() => this.request(context, response, true));
+        if (cause !== undefined) context.endedWith(codeOf(failureOf(cause).error));
+        const record = () => this.request(context, response, true);
+        const settling = settle?.();
+        if (settling === undefined) record();
+        else void settling.catch((error: unknown) => void (context.error ??= error)).then(record);
       });
     } else this.request(context, response);
     return response;

@@ -145,10 +145,14 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   error: unknown = undefined;
   /** All calls that failed unexpectedly. */
   failedCalls: FailedCalls = noFailedCalls;
-  /** Whether the response is a stream, for the policies of the service. */
+  /** Whether the calls end with their response, a stream, for the policies of the service. */
   isStream = false;
-  /** Whether that stream has ended, and not only because its client disconnected. */
-  isStreamComplete = false;
+  /** Whether calls that have not failed may still run: while a stream is open, and if its client has disconnected. */
+  isPending = false;
+  /** Whether its call has ended after its deadline: its outcome and its record are those of the deadline. */
+  isLate = false;
+  /** The code of the last error of its calls, which a stored response keeps. */
+  errorCode: string | undefined = undefined;
   /** The codes of the calls that failed, by their index in the request; `undefined` if none did. */
   #failedCodes: Map<number, string> | undefined = undefined;
   /** The code of the error that ended the whole request, and so each of its calls. */
@@ -190,7 +194,7 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
 
   get outcomes(): readonly CallOutcome[] {
     const { procedures } = this.target;
-    const success = this.isStream && !this.isStreamComplete ? undefined : 'OK';
+    const success = this.isPending ? undefined : 'OK';
     return Array.from({ length: this.callCount }, (_, index) => ({
       procedure: procedures[index],
       code: this.#requestCode ?? this.#failedCodes?.get(index) ?? success,
@@ -201,25 +205,20 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     return this.response.headers.some(isReplayHeader);
   }
 
-  /** Records the error of one call. The first error of a call counts. */
+  /**
+   * Records the error of one call. The first error of a call counts; after its client has disconnected, it is a consequence
+   * of that.
+   */
   callFailed(error: TRPCError, index: number): void {
-    if (this.#failedCodes?.has(index)) return;
-    (this.#failedCodes ??= new Map()).set(index, codeOf(error));
+    this.errorCode = codeOf(error);
+    if (this.isLate || this.#failedCodes?.has(index)) return;
+    (this.#failedCodes ??= new Map()).set(index, this.request.isAborted ? clientClosed : this.errorCode);
   }
 
-  /** Records an error that ends the whole request: it is the error of each of its calls. */
-  requestFailed(error: TRPCError): void {
-    this.endedWith(codeOf(error));
-  }
-
-  /** Records that the client disconnected before its response: the errors of calls are a consequence of that. */
-  clientLeft(): void {
-    for (const index of this.#failedCodes?.keys() ?? []) this.#failedCodes?.set(index, clientClosed);
-  }
-
-  /** Records the code of each call. */
+  /** Records the code of an error that ends the whole request, and so each of its calls. */
   endedWith(code: string): void {
-    this.#requestCode = code;
+    this.errorCode = code;
+    if (!this.isLate) this.#requestCode = code;
   }
 
   /**

@@ -161,20 +161,15 @@ export class IdempotencyReservation {
   /**
    * Stores the response of the call, unless the state takes too long. It never rejects; an error of the state becomes
    * `context.error`.
-   * @param response `undefined` if the call failed after its deadline
-   * @param isLate whether the call has ended after its deadline. Until then, the response to the deadline is not stored
+   * @param response `undefined` if the call failed after its deadline. The response to the deadline is not stored
    */
-  async complete(
-    response: OutgoingResponse | undefined,
-    context: RequestContext,
-    isLate: boolean,
-  ): Promise<void> {
+  async complete(response: OutgoingResponse | undefined, context: RequestContext): Promise<void> {
     const outcome = this.#outcome;
     const isTimeout =
       outcome instanceof Failure &&
       outcome.error instanceof LimitError &&
       outcome.error.limit === 'call-timeout';
-    if (isTimeout && !isLate) return;
+    if (isTimeout && !context.isLate) return;
     // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
     // Over MCP, the error of a call is a result with 200.
     const isReplaced = (response?.status === 413 || context.protocol === 'mcp') && outcome instanceof Failure;
@@ -186,11 +181,11 @@ export class IdempotencyReservation {
         : status === 500 || status === 499;
     try {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
-      else if (response)
-        await this.#state.store(
-          this.#reserved,
-          this.#entryOf(response, codeOfOutcome(outcome, context, isLate)),
-        );
+      else if (response) {
+        // A call may fail after its outcome: its output may be too large.
+        const code = outcome instanceof Failure ? codeOf(outcome.error) : context.errorCode;
+        await this.#state.store(this.#reserved, this.#entryOf(response, code));
+      }
     } catch (cause) {
       context.error ??= cause;
     }
@@ -215,13 +210,6 @@ export class IdempotencyReservation {
     const entry = JSON.stringify({ fingerprint, response: stored } satisfies IdempotencyEntry);
     return utf8Length(entry) > maxStoredBytes ? JSON.stringify(unstorable) : entry;
   }
-}
-
-/** Returns the code of the error that a response has. A call may fail after its outcome: its output may be too large. */
-function codeOfOutcome(outcome: unknown, context: RequestContext, isLate: boolean): string | undefined {
-  if (outcome instanceof Failure) return codeOf(outcome.error);
-  // The context of a call that ended after its deadline has the code of that.
-  return isLate ? undefined : context.callErrors?.[0]?.code;
 }
 
 const releaseReservation = async (result: IdempotencyReservation | ReplayedResponse) => {

@@ -2,7 +2,7 @@ import type { TRPCError } from '@trpc/server';
 import type { OutgoingResponse } from '../http/response.ts';
 import type { ReportedError, ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
-import { originalOf } from '../procedures/clientError.ts';
+import { codeOf, originalOf } from '../procedures/clientError.ts';
 import { LimitError, retryAfterSecondsOf } from '../procedures/limitError.ts';
 
 /** Returns an error with the properties of its call, as hooks and error formatters receive them. */
@@ -26,9 +26,10 @@ export function report(
 
 /** Records the error of a request with one call in the context. */
 export function recordError(error: TRPCError, status: number, context: RequestContext): void {
+  context.endedWith(codeOf(error));
+  if (context.isLate) return;
   if (error instanceof LimitError) context.limit = error.limit;
   else if (status >= 500) context.error = originalOf(error);
-  context.requestFailed(error);
 }
 
 /** Adds `Retry-After` to the response to an error. */

@@ -14,7 +14,7 @@ import {
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { CallRunner } from '../calls/callRunner.ts';
-import { admit, complete, settleStream, type Policy } from '../calls/policy.ts';
+import { admit, complete, settle, type Policy, type PolicySteps } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestContext, type ProtocolName } from '../calls/requestContext.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
@@ -48,21 +48,13 @@ export interface RequestHandlerOptions {
 /** Handles requests: runs the policies, then the protocol, then completes the response and reports it. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
-  /** The policies of the service that complete responses. */
-  readonly #completing: readonly Policy[];
-  /** Reports the outcomes of a stream to policies of the service; `undefined` without such a policy. */
-  readonly #streamEnded: ((context: RequestContext) => Promise<void>) | undefined;
+  /** The policies of the service that complete responses or see outcomes; `undefined` without any. */
+  readonly #ofService: PolicySteps<Policy> | undefined;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
-    const { calls, policies } = options;
-    const { completing = [], settling = [] } = policies.ofService ?? {};
-    this.#completing = completing;
-    if (settling.length === 0) return;
-    this.#streamEnded = async (context) => {
-      const settled = calls.waitForPolicy(settleStream(settling, context), context);
-      context.error ??= await settled.catch((error: unknown) => error);
-    };
+    const { completing = [], settling = [] } = options.policies.ofService ?? {};
+    if (completing.length + settling.length > 0) this.#ofService = options.policies.ofService;
   }
 
   readonly handle: Handle = (request) => {
@@ -153,40 +145,76 @@ export class RequestHandler {
     return this.#options.protocols[context.protocol].reject(error, context);
   }
 
-  /** Runs the policies that complete a response: the gateway's, then those of the service. */
+  /** Runs the policies that complete a response, the gateway's, then those of the service, which then see its outcomes. */
   #complete(context: RequestContext, written: OutgoingResponse): MaybePromise<HttpResponse> {
-    const completing = this.#completing;
+    const ofService = this.#ofService;
+    if (ofService === undefined) return this.#respondOwn(context, written);
+    return mapMaybePromise(this.#completeByService(ofService, context, written), (response) =>
+      this.#report(ofService, context, response),
+    );
+  }
+
+  /** Runs the policies that complete a response. It never throws and never rejects. */
+  #completeByService(
+    { completing }: PolicySteps<Policy>,
+    context: RequestContext,
+    written: OutgoingResponse,
+  ): MaybePromise<OutgoingResponse> {
     // A copy, since a procedure may still change its `ctx.response` while a policy waits.
-    const response = completing.length === 0 ? written : OutgoingResponse.of(written);
+    const response = OutgoingResponse.of(written);
+    const { body, status } = response;
+    const rescue = (error: unknown) => {
+      if (isBodyStream(body)) void discardStream(body);
+      return this.#rescue(context, response, error);
+    };
     try {
       this.#completeOwn(context, response);
-      if (completing.length === 0) return this.#options.recorder.response(context, response);
-      const { body, status } = response;
-      if (isBodyStream(body)) context.isStream = true;
+      if (isBodyStream(body)) {
+        context.isStream = true;
+        context.isPending = true;
+      }
       const finish = () => {
         if (response.body !== body) {
           requireResponse(response, 'complete of a policy');
           // Another stream may read this one.
-          if (isBodyStream(body) && !isBodyStream(response.body)) {
-            void discardStream(body);
-            void this.#streamEnded?.(context);
-          }
+          if (isBodyStream(body) && !isBodyStream(response.body)) void discardStream(body);
         }
         if (response.status !== status) {
           if (response.body === body) this.#restate(context, response, status);
           response.applyStatus();
         }
-        return this.#options.recorder.response(context, response, this.#streamEnded);
+        return response;
       };
       const pending = complete(completing, context, response);
       if (!(pending instanceof Promise)) return finish();
-      return this.#options.calls
-        .waitForPolicy(pending, context)
-        .then(finish)
-        .catch((error: unknown) => this.#rescue(context, response, error));
+      return this.#options.calls.waitForPolicy(pending, context).then(finish).catch(rescue);
     } catch (error) {
-      return this.#rescue(context, response, error);
+      return rescue(error);
     }
+  }
+
+  /** Reports the outcomes of a request to the policies of the service, then its record: for a stream, when it has ended. */
+  #report(
+    { settling }: PolicySteps<Policy>,
+    context: RequestContext,
+    response: OutgoingResponse,
+  ): MaybePromise<HttpResponse> {
+    const { recorder } = this.#options;
+    // A policy may have made a stream of a whole response, such as to compress it: its outcomes are known.
+    if (context.isStream && isBodyStream(response.body)) {
+      return recorder.response(context, response, () => this.#settle(settling, context));
+    }
+    const pending = this.#settle(settling, context);
+    if (pending === undefined) return recorder.response(context, response);
+    return pending.then(
+      () => recorder.response(context, response),
+      (error: unknown) => recorder.response(context, this.#rescue(context, response, error)),
+    );
+  }
+
+  #settle(settling: readonly Policy[], context: RequestContext): Promise<void> | undefined {
+    const pending = settle(settling, context);
+    return pending && this.#options.calls.waitForPolicy(pending, context);
   }
 
   /**
@@ -206,10 +234,10 @@ export class RequestHandler {
     return this.#complete(context, this.#internalError(context, cause));
   }
 
-  /** Responds with 500 to an error of a policy that completes a response. The policies of the service do not complete it. */
-  #rescue(context: RequestContext, response: OutgoingResponse, cause: unknown): HttpResponse {
+  /** Responds with 500 to an error of a policy of the service. Only the gateway's own policies complete the response. */
+  #rescue(context: RequestContext, response: OutgoingResponse, cause: unknown): OutgoingResponse {
     response.removeBody();
-    return this.#respondOwn(context, this.#internalError(context, cause));
+    return this.#completeOwn(context, this.#internalError(context, cause));
   }
 
   #internalError(context: RequestContext, cause: unknown): OutgoingResponse {

@@ -21,8 +21,6 @@ export abstract class RequestRun<
   protected key: string | undefined = undefined;
   /** The reserved key of a call whose response the gateway stores. */
   protected reservation: IdempotencyReservation | undefined = undefined;
-  /** Whether a call has ended after its deadline, when the client had received 504. */
-  #isPastDeadline = false;
   #response: OutgoingResponse | undefined = undefined;
   /** Resolves the promise of the response, if `respond` has returned one. */
   #resolve: ((response: OutgoingResponse) => void) | undefined = undefined;
@@ -96,10 +94,11 @@ export abstract class RequestRun<
   /** Stores the response of a call that has ended after its deadline, to replay it when the client retries. */
   settleLate(index: number, outcome: unknown): void {
     if (this.reservation === undefined) return;
-    this.#isPastDeadline = true;
+    this.context.isLate = true;
+    this.context.errorCode = undefined;
     if (!(outcome instanceof Failure)) return this.settle(index, outcome);
     this.reservation.settle(outcome);
-    void this.reservation.complete(undefined, this.context, true);
+    void this.reservation.complete(undefined, this.context);
   }
 
   /** Ends the request with its response. The response to a call with a key is stored before. */
@@ -112,7 +111,7 @@ export abstract class RequestRun<
     }
     // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
     const stored = OutgoingResponse.of(response);
-    const storing = reservation.complete(stored, context, this.#isPastDeadline);
-    if (!this.#isPastDeadline) void storing.then(() => this.#resolve?.(stored));
+    const storing = reservation.complete(stored, context);
+    if (!context.isLate) void storing.then(() => this.#resolve?.(stored));
   }
 }

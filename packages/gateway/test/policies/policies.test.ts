@@ -178,7 +178,7 @@ it.each<[what: string, stream: (started: Awaited<ReturnType<typeof startShape>>)
           },
         },
       ],
-      onResponse: ({ error, status }) => void (status === 101 || steps.push(error)),
+      onResponse: ({ error, status }) => void (status === 101 || steps.push((error as Error).cause)),
     });
     await stream(started);
     await expect.poll(() => steps).toEqual([['OK'], failure]);

@@ -2,7 +2,7 @@ import type { RequestRecord, TraceIds } from 'trpc-gateway';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
-import { codesOf, serverErrors } from '../errorCodes.ts';
+import { distinctCodes, serverErrors } from '../failedCalls.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';
 
 /** Requests that take longer are logged as slow. */
@@ -116,7 +116,7 @@ export function requestLog(
       status,
       durationMs,
       limit,
-      codes: callErrors && codesOf(callErrors),
+      codes: callErrors && distinctCodes(callErrors),
       isReplay: requestRecord.isReplay || undefined,
       reason,
       ...trace,
@@ -164,7 +164,7 @@ function requestLine(level: number | undefined, record: RequestRecord): string {
     record;
   const operationField = operation === undefined ? '' : `,"operation":${JSON.stringify(truncate(operation))}`;
   const limitField = limit === undefined ? '' : `,"limit":"${limit}"`;
-  const codesField = callErrors === undefined ? '' : `,"codes":${JSON.stringify(codesOf(callErrors))}`;
+  const codesField = callErrors === undefined ? '' : `,"codes":${JSON.stringify(distinctCodes(callErrors))}`;
   const replayField = record.isReplay ? ',"isReplay":true' : '';
   const traceFieldsText =
     trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;

@@ -21,6 +21,8 @@ const write = (path: `/${string}`) =>
     .input(z.object({ n: z.int().positive().optional() }))
     .output(z.string());
 let runs = 0;
+/** The calls of `lateLarge` that run. */
+const waiting: (() => void)[] = [];
 
 const router = t.router({
   fine: write('/fine').mutation(() => `run ${(runs += 1)}`),
@@ -35,6 +37,10 @@ const router = t.router({
   refused: write('/refused').mutation(() => 'never'),
   late: write('/late').mutation(() => new Promise<string>(() => {})),
   large: write('/large').mutation(() => 'x'.repeat(5000)),
+  lateLarge: write('/lateLarge').mutation(async () => {
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+    return 'x'.repeat(5000);
+  }),
   /** Knows its idempotency keys itself. */
   known: t.procedure
     .meta({ openapi: { method: 'POST', path: '/known' }, mcp: { description: 'A tool of the test.' } })
@@ -224,7 +230,9 @@ describe.each(['REST', 'tRPC', 'MCP'])('over %s', (name) => {
       const started = await start();
       const way = ways[name];
       const key = { 'idempotency-key': 'once' };
-      expect(await way?.call(started, path, {}, key)).toEqual(await way?.call(started, path, {}, key));
+      const first = await way?.call(started, path, {}, key);
+      const repeated = (await way?.call(started, path, {}, key)) as string;
+      expect(repeated.replace(',"_meta":{"io.github.trpc-gateway/replayed":true}', '')).toBe(first);
       await vi.waitFor(() => expect(started.records).toHaveLength(2));
       const outcome = [{ procedure: path, code }];
       const seen = [false, true].map((isReplay) => ({ isReplay, outcomes: outcome }));
@@ -235,6 +243,28 @@ describe.each(['REST', 'tRPC', 'MCP'])('over %s', (name) => {
     },
   );
 });
+
+it.each(['REST', 'tRPC', 'MCP'])(
+  'the repeat of a call that missed its deadline, and whose output is too large, has the code of that (over %s)',
+  async (name) => {
+    const started = await start();
+    const call = () => ways[name]?.call(started, 'lateLarge', {}, { 'idempotency-key': 'late' });
+    await call();
+    expect(started.records).toMatchObject([{ limit: 'call-timeout' }]);
+    waiting.pop()?.();
+    const outcomesOf = (code: string) => [{ procedure: 'lateLarge', code }];
+    await vi.waitFor(async () => {
+      await call();
+      expect(started.records.at(-1)).toMatchObject({ isReplay: true });
+    });
+    expect(started.records.at(-1)).toMatchObject({ callErrors: outcomesOf('PAYLOAD_TOO_LARGE') });
+    expect(started.settled[0]).toMatchObject({ outcomes: outcomesOf('GATEWAY_TIMEOUT') });
+    expect(started.settled.at(-1)).toMatchObject({
+      isReplay: true,
+      outcomes: outcomesOf('PAYLOAD_TOO_LARGE'),
+    });
+  },
+);
 
 it.each(['REST', 'tRPC', 'MCP'])(
   'a response that a procedure calls a repeat is one for policies and records, over %s',

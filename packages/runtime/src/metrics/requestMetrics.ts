@@ -2,7 +2,7 @@
 // would join the labels to a string for each increment.
 import type { RequestRecord } from 'trpc-gateway';
 import { counter, type MetricFamily, type MetricSample } from './family.ts';
-import { serverErrors } from '../errorCodes.ts';
+import { serverErrors } from '../failedCalls.ts';
 import { Latency, latencyFamily } from './latency.ts';
 
 type ProtocolLabel = RequestRecord['protocol'] | 'websocket';

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedRequest, RequestRecord } from 'trpc-gateway';
-import { codesOf } from '../errorCodes.ts';
+import { distinctCodes } from '../failedCalls.ts';
 
 /** Methods with their own label. Clients can send any method, so all others are reported as `_OTHER`. */
 const knownMethods: ReadonlySet<string> = new Set(
@@ -44,7 +44,7 @@ export function requestAttributes({ request, route, scheme }: ObservedRequest): 
  * may be that of a success. The conventions have no name for them.
  */
 export const outcomeAttributes = ({ callErrors, isReplay }: RequestRecord): Attributes => ({
-  ...(callErrors && { 'trpc_gateway.call_errors': [...codesOf(callErrors)] }),
+  ...(callErrors && { 'trpc_gateway.call_errors': [...distinctCodes(callErrors)] }),
   ...(isReplay && { 'trpc_gateway.is_replay': true }),
 });
 

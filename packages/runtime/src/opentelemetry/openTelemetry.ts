@@ -17,7 +17,7 @@ import type {
   Telemetry,
   TraceIds,
 } from 'trpc-gateway';
-import { serverErrors } from '../errorCodes.ts';
+import { serverErrors } from '../failedCalls.ts';
 import { connectionAttributes, methodOf, outcomeAttributes, requestAttributes } from './attributes.ts';
 
 /** The global symbol under which an OpenTelemetry SDK registers itself (@opentelemetry/api 1.x). */

@@ -11,6 +11,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
+import { codeOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
@@ -226,7 +227,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { procedure, wrapper } = this.#call.tool;
     const shown = shownError(error, procedure.errors, wrapper);
     // A stop is no error of the service, but the call has failed.
-    if (error === stoppedError) context.requestFailed(error);
+    if (error === stoppedError) context.endedWith(codeOf(error));
     else recordError(error, shown.status, context);
     return errorResult(shown, this.#call, context);
   }

@@ -9,7 +9,7 @@ import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
 import type { ReportedError, ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { clientMessage, formattedError } from '../../procedures/clientError.ts';
+import { clientMessage, codeOf, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage, trpcCodeOf } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
@@ -105,7 +105,7 @@ export function createErrorResponses(options: ErrorResponseOptions): {
 /** Responds if a custom format has thrown, or the data of an error does not match its declaration. */
 function brokenFormat(cause: unknown, context: RequestContext, headers: readonly Header[] = []) {
   context.error = cause;
-  context.requestFailed(failureOf(cause).error);
+  context.endedWith(codeOf(failureOf(cause).error));
   return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
 }
 

@@ -53,7 +53,7 @@ export class EventsResponse extends RequestCalls {
   }
 
   protected override discard(): void {
-    this.context.isStream = true;
+    this.context.isPending = true;
     if (this.#body) this.#body.end();
     else if (isAsyncIterable(this.#outcome)) void discardStream(this.#outcome);
   }

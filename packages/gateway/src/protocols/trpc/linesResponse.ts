@@ -56,7 +56,7 @@ export class LinesResponse extends RequestCalls {
   }
 
   protected override discard(): void {
-    this.context.isStream = true;
+    this.context.isPending = true;
     this.#lines?.cut();
   }
 }

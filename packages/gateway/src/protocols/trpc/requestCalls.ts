@@ -10,7 +10,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
-import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
+import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader } from './trpcErrors.ts';
@@ -111,7 +111,6 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
       // Only the connection has failed.
       this.context.error = undefined;
       this.context.failedCalls = new Map();
-      this.context.clientLeft();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }
@@ -177,15 +176,22 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
   protected report(cause: TRPCError, call = this.#wholeRequest): void {
     const { request, context, settings } = this;
     const error = originalOf(cause);
-    if (cause instanceof LimitError) context.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) {
-      context.error = error;
-      const others = context.failedCalls.get(error);
-      const paths = [others, call.path].filter((path) => path).join(',');
-      context.failedCalls = new Map(context.failedCalls).set(error, paths);
-    }
+    // The record of a late call is that of its deadline.
+    if (!context.isLate) this.#record(cause, call.path);
     const ctx = this.ctx as never;
     settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
+  }
+
+  #record(cause: TRPCError, path: string | undefined): void {
+    const { context } = this;
+    if (cause instanceof LimitError) context.limit = cause.limit;
+    else if (errorStatusOf(cause) >= 500) {
+      const error = originalOf(cause);
+      context.error = error;
+      const others = context.failedCalls.get(error);
+      const paths = [others, path].filter((each) => each).join(',');
+      context.failedCalls = new Map(context.failedCalls).set(error, paths);
+    }
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */
@@ -251,7 +257,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
   /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
-    this.context.requestFailed(error);
+    this.context.endedWith(codeOf(error));
     try {
       const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.context);
       const item = { error: shape };

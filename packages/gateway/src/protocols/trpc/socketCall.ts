@@ -12,10 +12,11 @@ import {
   admit,
   complete,
   policyError,
-  settleStream,
+  settle,
   type CallOutcome,
   type Policy,
   type PolicyContext,
+  type PolicySteps,
 } from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
@@ -35,7 +36,7 @@ export type CallMessage = TRPCRequestMessage & { readonly id: string | number };
 /** The output of a subscription. */
 type CallEvents = AsyncIterable<unknown> | Observable<unknown, unknown>;
 
-/** A call as policies see it. Its outcome is set when it has ended. */
+/** A call as policies see it. Its outcome is set before they complete it, and when it has ended. */
 type SocketPolicyContext = Omit<PolicyContext, 'isStream' | 'outcomes'> & {
   isStream: boolean;
   outcomes: readonly CallOutcome[];
@@ -67,9 +68,8 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   #isStarting = false;
   /** The call as the policies of the service see it; `undefined` without any. */
   #policyContext: SocketPolicyContext | undefined = undefined;
-  /** Whether the policies of the service have begun to complete its response. */
-  #isCompleted = false;
-  #completing: readonly Policy[] = [];
+  /** Whether its events are sent, and policies of the service see its outcome when it has ended. */
+  #isStreaming = false;
 
   /**
    * @param index the index of the call in its message
@@ -135,20 +135,31 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   }
 
   reject(error: TRPCError): void {
-    this.#start(error);
+    this.rejection = error;
+    this.#begin();
   }
 
   #begin(): void {
+    if (this.#socket.settings.policies) this.#policyContext = this.#toPolicyContext();
     const rejection = this.rejection;
     if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
     else this.#start(rejection);
+  }
+
+  #toPolicyContext(): SocketPolicyContext {
+    const { procedure } = this;
+    const { data, identity, protocol, request, requestId } = this.#socket.context;
+    const about = { identity, protocol, request, requestId, procedures: procedure ? [procedure] : [] };
+    const outcome = { outcomes: [], isReplay: false, isStream: false };
+    // A copy of `data`, since the calls of a socket run concurrently.
+    return { ...about, ...outcome, kind: 'call', data: { ...data } };
   }
 
   /** Waits for a policy. */
   #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {
     this.#socket.settings.calls.wait(promise, this, (outcome) => {
       if (outcome instanceof Failure) this.settle(0, outcome);
-      else if (this.signal.aborted) this.#endStopped();
+      else if (this.signal.aborted) this.settle(0, new Failure(stoppedCall));
       else next(outcome as Result);
     });
     if (this.runningIndex === undefined) this.#socket.callStarted(this);
@@ -158,14 +169,6 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     const { contextError, isOpen, settings } = this.#socket;
     const { policies } = settings;
     const { procedure } = this;
-    if (policies) {
-      this.#completing = policies.completing;
-      const { data, identity, protocol, request, requestId } = this.#socket.context;
-      const about = { identity, protocol, request, requestId, procedures: procedure ? [procedure] : [] };
-      // A copy of `data`, since the calls of a socket run concurrently.
-      const outcome = { outcomes: [], isReplay: false, isStream: false };
-      this.#policyContext = { ...about, ...outcome, kind: 'call', data: { ...data } };
-    }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
       // A call that never ran is not recorded.
@@ -232,8 +235,8 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
 
   /** Settles the call with a `Failure`, the events of a subscription, or the frame of its output. */
   #settle(outcome: Failure | CallEvents | string): void {
-    const context = this.#policyContext;
-    if (context && !this.#isCompleted) void this.#complete(context, outcome);
+    const { policies } = this.#socket.settings;
+    if (policies && this.#policyContext) void this.#complete(policies, this.#policyContext, outcome);
     else this.#send(outcome);
   }
 
@@ -248,35 +251,51 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     }
   }
 
-  /** Runs the policies of the service that complete a response, then sends the outcome. It never rejects. */
-  async #complete(context: SocketPolicyContext, outcome: Failure | CallEvents | string): Promise<void> {
-    this.#isCompleted = true;
+  /**
+   * Runs the policies of the service that complete a response and those that see its outcome, then sends the outcome. It
+   * never rejects.
+   */
+  async #complete(
+    { completing, settling }: PolicySteps<Policy>,
+    context: SocketPolicyContext,
+    outcome: Failure | CallEvents | string,
+  ): Promise<void> {
+    const { calls } = this.#socket.settings;
     let completed = outcome;
+    context.isStream = !(outcome instanceof Failure) && typeof outcome !== 'string';
     try {
-      let status = 200;
-      if (outcome instanceof Failure) status = this.#setOutcome(context, outcome.error);
-      else {
-        context.isStream = typeof outcome !== 'string';
-        this.#setCode(context, context.isStream ? undefined : 'OK');
-      }
-      const pending = complete(this.#completing, context, new OutgoingResponse(status));
-      if (pending instanceof Promise) await this.#socket.settings.calls.waitForPolicy(pending, this);
+      const status = this.#setOutcome(context, outcome);
+      const pending = complete(completing, context, new OutgoingResponse(status));
+      if (pending instanceof Promise) await calls.waitForPolicy(pending, this);
     } catch (cause) {
       if (isAsyncIterable(outcome)) void discardStream(outcome);
       completed = new Failure(policyError(cause));
+      this.#setOutcome(context, completed);
+    }
+    this.#isStreaming = !(completed instanceof Failure) && typeof completed !== 'string';
+    if (!this.#isStreaming) {
+      try {
+        const pending = settle(settling, context);
+        if (pending) await calls.waitForPolicy(pending, this);
+      } catch (cause) {
+        completed = new Failure(policyError(cause));
+      }
     }
     this.#send(completed);
   }
 
-  /** Sets the outcome that policies see to an error. Returns its status. */
-  #setOutcome(context: SocketPolicyContext, error: TRPCError): number {
-    const isStopped = this.#isStopped(error);
-    this.#setCode(context, isStopped ? 'CLIENT_CLOSED_REQUEST' : codeOf(error));
-    return isStopped ? 499 : errorStatusOf(error);
-  }
-
-  #setCode(context: SocketPolicyContext, code: string | undefined): void {
-    context.outcomes = [{ procedure: this.procedure, code }];
+  /** Sets the outcome that policies see. Returns its status. */
+  #setOutcome(context: SocketPolicyContext, outcome: Failure | CallEvents | string): number {
+    const { procedure } = this;
+    let status = 200;
+    let code = typeof outcome === 'string' ? 'OK' : undefined;
+    if (outcome instanceof Failure) {
+      const isStopped = this.#isStopped(outcome.error);
+      status = isStopped ? 499 : errorStatusOf(outcome.error);
+      code = isStopped ? 'CLIENT_CLOSED_REQUEST' : codeOf(outcome.error);
+    }
+    context.outcomes = [{ procedure, code }];
+    return status;
   }
 
   /** Whether an error is the consequence of a stop of the call, or of a disconnect. */
@@ -302,20 +321,20 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   #end(error?: TRPCError): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    if (this.#policyContext?.isStream) void this.#settleStream(this.#policyContext, error);
+    if (this.#isStreaming && this.#policyContext) this.#settleStream(this.#policyContext, error);
     else this.#socket.callEnded(this, error);
     this.#ended?.resolve();
   }
 
-  /** Reports the outcome of a subscription to the policies of the service, then its record. It never rejects. */
-  async #settleStream(context: SocketPolicyContext, error: TRPCError | undefined): Promise<void> {
+  /** Reports the outcome of a subscription to the policies of the service, then its record. */
+  #settleStream(context: SocketPolicyContext, error: TRPCError | undefined): void {
     const { calls, policies } = this.#socket.settings;
-    const settling = policies?.settling ?? [];
-    if (settling.length === 0) return this.#socket.callEnded(this, error);
-    if (error) this.#setOutcome(context, error);
-    else if (!this.signal.aborted) this.#setCode(context, 'OK');
-    const settled = calls.waitForPolicy(settleStream(settling, context), this);
-    this.#socket.callEnded(this, error, await settled.catch((cause: unknown) => cause));
+    if (error) this.#setOutcome(context, new Failure(error));
+    else if (!this.signal.aborted) this.#setOutcome(context, 'OK');
+    const pending = settle(policies?.settling ?? [], context);
+    const ended = (cause?: unknown) => this.#socket.callEnded(this, error, cause);
+    if (pending === undefined) ended();
+    else void calls.waitForPolicy(pending, this).then(ended, ended);
   }
 
   /** Ends the call, and frees its id for another subscription. */
@@ -416,6 +435,9 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     });
   }
 }
+
+/** The error of a call that was stopped, or whose client disconnected, before it ran. */
+const stoppedCall = failureOf(new DOMException('The call was stopped.', 'AbortError')).error;
 
 /** Whether an error is the result of an aborted signal. */
 const isAbort = ({ cause, code }: TRPCError): boolean =>

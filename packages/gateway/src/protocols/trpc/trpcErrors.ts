@@ -7,6 +7,7 @@ import type { RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import {
   clientMessage,
+  codeOf,
   errorStatusOf,
   isFormatted,
   isMappedDeclared,
@@ -104,7 +105,7 @@ export class TrpcErrors {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
       body = this.#genericErrorBody(context);
     }
-    context.requestFailed(shown);
+    context.endedWith(codeOf(shown));
     if (shown instanceof LimitError) context.limit = shown.limit;
     else if (status >= 500) {
       context.error = error;

@@ -10,6 +10,6 @@ export const serverErrors: ReadonlySet<string> = new Set([
 ]);
 
 /** Lists the codes of failed calls, each once: a batch may have thousands of calls, but there are few codes. */
-export const codesOf = (callErrors: readonly CallError[]): readonly string[] => [
+export const distinctCodes = (callErrors: readonly CallError[]): readonly string[] => [
   ...new Set(callErrors.map(({ code }) => code)),
 ];

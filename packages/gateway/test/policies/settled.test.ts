@@ -1,0 +1,244 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { HttpRequest, Policy } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { getUntypedClient } from '@trpc/client';
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { has } from '../servers.ts';
+import { post, startShape } from '../startShape.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create();
+let runs = 0;
+/** What `prepare` waits for. */
+let ready: Promise<void> | undefined;
+async function* one() {
+  yield 1;
+}
+const router = t.router({
+  pay: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/pay' }, mcp: { description: 'Pays.' } })
+    .output(z.string())
+    .mutation(() => `payment ${(runs += 1)}`),
+  /** Ends in a later turn of the event loop, so that its JSON lines are a stream. */
+  transfer: t.procedure.mutation(async () => {
+    await nextTurn();
+    return `payment ${(runs += 1)}`;
+  }),
+  watch: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/watch', event: z.int() }, mcp: { description: 'Watches.' } })
+    .subscription(() => {
+      runs += 1;
+      return one();
+    }),
+  /** Has its events only in a later turn of the event loop. */
+  prepare: t.procedure.subscription(async () => {
+    await nextTurn();
+    runs += 1;
+    await ready;
+    return one();
+  }),
+  file: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/file', produces: 'application/octet-stream' } })
+    .query(() => {
+      runs += 1;
+      return new Blob(['file']).stream();
+    }),
+});
+
+interface Hooks {
+  readonly policy?: Policy;
+  readonly createContext?: (request: HttpRequest) => Promise<void>;
+}
+
+async function start({ policy = {}, createContext }: Hooks) {
+  const settled: (readonly (string | undefined)[])[] = [];
+  const audit: Policy = {
+    settled: ({ kind, outcomes }) =>
+      kind === 'socket' ? undefined : void settled.push(outcomes.map(({ code }) => code)),
+  };
+  const shape = await startShape(router, {
+    mcp: mcp(),
+    policies: [policy, audit],
+    callTimeoutMs: 200,
+    async createContext({ request }) {
+      await createContext?.(request);
+      return undefined;
+    },
+  });
+  const records = () => shape.records.filter(({ status }) => status !== 101);
+  return { ...shape, settled, calls: records };
+}
+type Started = Awaited<ReturnType<typeof start>>;
+type Way = (started: Started, init?: RequestInit) => Promise<unknown>;
+
+const fetched =
+  (path: string, request: RequestInit = {}, headers: object = {}): Way =>
+  async ({ origin, server }, init) => {
+    const all = { ...(request.headers as object), ...headers };
+    return (await server.fetch(`${origin}${path}`, { ...request, headers: all, ...init })).text();
+  };
+const tool = (name: string): Way => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
+  return fetched('/mcp', post(message), { 'mcp-protocol-version': '2025-11-25' });
+};
+const both = post({ 0: undefined, 1: undefined });
+const lines = { 'trpc-accept': 'application/jsonl' };
+const events = { accept: 'text/event-stream' };
+
+/** Calls whose response is no stream. */
+const whole: Readonly<Record<string, Way>> = {
+  REST: fetched('/v1/pay', { method: 'POST' }),
+  tRPC: fetched('/trpc/pay', post({})),
+  'a batch': fetched('/trpc/pay,transfer?batch=1', both),
+  'whole JSON lines': fetched('/trpc/pay,pay?batch=1', both, lines),
+  MCP: tool('pay'),
+};
+const streams: Readonly<Record<string, Way>> = {
+  'JSON lines': fetched('/trpc/pay,transfer?batch=1', both, lines),
+  'events of REST': fetched('/v1/watch'),
+  'events of tRPC': fetched('/trpc/watch', {}, events),
+  'later events of tRPC': fetched('/trpc/prepare', {}, events),
+  'events of MCP': tool('watch'),
+  'a download': fetched('/v1/file'),
+};
+const onSockets: Readonly<Record<string, Way>> = {
+  'a WebSocket': ({ socketTrpc }) => getUntypedClient(socketTrpc()).mutation('pay'),
+  'a subscription on a WebSocket': ({ socketTrpc }) =>
+    new Promise((resolve, reject) => {
+      const onComplete = () => resolve(undefined);
+      getUntypedClient(socketTrpc()).subscription('watch', undefined, { onComplete, onError: reject });
+    }),
+};
+const http = { ...whole, ...streams };
+const all = { ...http, ...(has('WebSockets') ? onSockets : {}) };
+const callsOf = (way: string) => (/batch|lines/i.test(way) ? 2 : 1);
+
+/** Waits for the record of the only request. */
+const recorded = async (started: Started) => {
+  await expect.poll(() => started.calls().length).toBe(1);
+};
+
+const broken = () => {
+  throw new Error('broken policy');
+};
+const late = async () => {
+  await nextTurn();
+  broken();
+};
+const invalid = { a: 1 } as never;
+
+describe.each(Object.entries(all))('over %s', (way, call) => {
+  it.each<[what: string, code: string, policy: (released: Promise<void>) => Policy]>([
+    ['complete throws', 'INTERNAL_SERVER_ERROR', () => ({ complete: broken })],
+    ['complete rejects', 'INTERNAL_SERVER_ERROR', () => ({ complete: late })],
+    ['complete is late', 'GATEWAY_TIMEOUT', (released) => ({ complete: () => released })],
+    ['settled throws', 'OK', () => ({ settled: broken })],
+    ['settled rejects', 'OK', () => ({ settled: late })],
+    ['settled is late', 'OK', (released) => ({ settled: () => released })],
+  ])('settled runs once if %s in another policy, and sees %s', async (_what, code, policyOf) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const started = await start({ policy: policyOf(promise) });
+    runs = 0;
+    await call(started).catch(() => undefined);
+    await recorded(started);
+    resolve();
+    await nextTurn();
+    expect(runs).toBe(callsOf(way));
+    expect(started.settled).toEqual([Array<string>(callsOf(way)).fill(code)]);
+  });
+});
+
+describe.each(Object.entries(http))('over %s', (way, call) => {
+  const isOpen = way in streams;
+  it.each<[what: string, code: string | undefined, complete: NonNullable<Policy['complete']>]>([
+    [
+      'another stream',
+      'OK',
+      (_context, response) => {
+        const body = new Response(response.body as never).body as ReadableStream<Uint8Array>;
+        response.body = body.pipeThrough(new CompressionStream('gzip')) as never;
+      },
+    ],
+    ['a text', isOpen ? undefined : 'OK', (_context, response) => void (response.body = 'none')],
+    ['no body', isOpen ? undefined : 'OK', (_context, response) => void (response.status = 204)],
+    ['an invalid body', 'INTERNAL_SERVER_ERROR', (_context, response) => void (response.body = invalid)],
+  ])('settled runs once if a policy replaces the body by %s', async (_what, code, complete) => {
+    const started = await start({ policy: { complete } });
+    await call(started);
+    await recorded(started);
+    expect(started.settled).toMatchObject([{ length: callsOf(way) }]);
+    const [codes] = started.settled;
+    // A call may have ended before its stream is closed.
+    expect(new Set(codes?.filter((each) => each !== 'OK' || code === 'OK'))).toEqual(new Set([code]));
+  });
+
+  it('settled runs once if the client disconnects before the context of the calls exists', async () => {
+    const client = new AbortController();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let request: HttpRequest | undefined;
+    const started = await start({
+      async createContext(received) {
+        request = received;
+        await released;
+      },
+    });
+    runs = 0;
+    const response = call(started, { signal: client.signal });
+    await expect.poll(() => request).toBeDefined();
+    client.abort();
+    await expect(response).rejects.toThrow('aborted');
+    await expect.poll(() => request?.isAborted).toBe(true);
+    release();
+    await recorded(started);
+    await expect.poll(() => runs).toBe(callsOf(way));
+    expect(started.settled).toMatchObject([{ length: callsOf(way) }]);
+    const expected = isOpen || way.includes('lines') ? [undefined] : ['OK'];
+    expect(new Set(started.settled[0])).toEqual(new Set(expected));
+  });
+});
+
+it('settled runs once for a subscription whose client disconnects before its first event', async () => {
+  const client = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  ready = promise;
+  runs = 0;
+  let request: HttpRequest | undefined;
+  const started = await start({
+    async createContext(received) {
+      request = received;
+    },
+  });
+  const response = streams['later events of tRPC']?.(started, { signal: client.signal });
+  await expect.poll(() => runs).toBe(1);
+  client.abort();
+  await expect(response).rejects.toThrow('aborted');
+  await expect.poll(() => request?.isAborted).toBe(true);
+  resolve();
+  await recorded(started);
+  expect(started.settled).toEqual([[undefined]]);
+});
+
+it('settled runs once for a call on a WebSocket that is stopped while a policy waits', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+  let isWaiting = false;
+  const policy: Policy = {
+    admit({ procedures }) {
+      if (procedures[0]?.type !== 'subscription') return undefined;
+      isWaiting = true;
+      return released;
+    },
+  };
+  const started = await start({ policy });
+  const client = getUntypedClient(started.socketTrpc());
+  const subscription = client.subscription('watch', undefined, { onComplete() {} });
+  await expect.poll(() => isWaiting).toBe(true);
+  subscription.unsubscribe();
+  // The server reads this call after the stop.
+  await client.mutation('pay');
+  runs = 0;
+  release(undefined);
+  await expect.poll(() => started.calls().length).toBe(2);
+  expect([runs, started.settled]).toEqual([0, [['OK'], ['CLIENT_CLOSED_REQUEST']]]);
+});
