@@ -90,11 +90,14 @@ export class Recorder {
   request(context: RequestContext, response?: HttpResponse, isStream = false): void {
     const { error, failedCalls, request, telemetry } = context;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
-    const record = toRequestRecord(context, context, response?.status ?? 101, isStream);
+    // Nobody receives the response that a call has all the same.
+    const isUnsent = response !== undefined && request.isAborted && !isStream;
+    const status = isUnsent ? 499 : (response?.status ?? 101);
+    const record = toRequestRecord(context, context, status, isStream);
     record.calls = context.callCount;
     record.isReplay = context.isReplay;
     record.bytesIn = request.receivedBytes;
-    const body = request.method === 'HEAD' ? undefined : response?.body;
+    const body = request.method === 'HEAD' || isUnsent ? undefined : response?.body;
     if (body === undefined) record.bytesOut = 0;
     else if (typeof body === 'string') record.bytesOut = utf8Length(body);
     else if (body instanceof Uint8Array) record.bytesOut = body.byteLength;

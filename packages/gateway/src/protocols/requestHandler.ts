@@ -213,6 +213,7 @@ export class RequestHandler {
   }
 
   #settle(settling: readonly Policy[], context: RequestContext): Promise<void> | undefined {
+    if (context.callCount === 0) return undefined;
     const pending = settle(settling, context);
     return pending && this.#options.calls.waitForPolicy(pending, context);
   }

@@ -47,6 +47,12 @@ const router = t.router({
     }),
 });
 
+const toolList = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+};
+
 interface Hooks {
   readonly policy?: Policy;
   readonly createContext?: (request: HttpRequest) => Promise<void>;
@@ -196,8 +202,29 @@ describe.each(Object.entries(http))('over %s', (way, call) => {
     expect(started.settled).toMatchObject([{ length: callsOf(way) }]);
     const expected = isOpen || way.includes('lines') ? [undefined] : ['OK'];
     expect(new Set(started.settled[0])).toEqual(new Set(expected));
+    // Nobody has received a whole response, whatever the call returned.
+    if (!isOpen) expect(started.calls()).toMatchObject([{ status: 499, error: undefined }]);
   });
 });
+
+it.each([
+  ['the document', '/openapi.json', {}, 200],
+  ['an unknown path', '/nowhere', {}, 404],
+  ['OPTIONS', '/v1/pay', { method: 'OPTIONS' }, 204],
+  ['the list of tools', '/mcp', toolList, 200],
+])(
+  'settled does not run for %s, which calls nothing, and does not fail it',
+  async (_what, path, init, status) => {
+    const failing: Policy = {
+      settled() {
+        throw new Error('The audit log is full.');
+      },
+    };
+    const { origin, server, settled } = await start({ policy: failing });
+    expect((await server.fetch(`${origin}${path}`, init)).status).toBe(status);
+    expect(settled).toEqual([]);
+  },
+);
 
 it('settled runs once for a subscription whose client disconnects before its first event', async () => {
   const client = new AbortController();
