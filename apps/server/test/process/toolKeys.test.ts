@@ -22,9 +22,12 @@ test('an agent that lost the reply to createPet repeats it with its key, and the
 
   const pet = { name: 'Twice', categoryId: 1 };
   const idempotencyKey = crypto.randomUUID();
-  const create = () => client.callTool({ name: 'createPet', arguments: { ...pet, idempotencyKey } });
-  await expect(create()).rejects.toThrow('The connection was closed before the response.');
-  const repeat = await create();
+  const create = (args: object) => client.callTool({ name: 'createPet', arguments: { ...args } });
+  await expect(create({ ...pet, idempotencyKey })).rejects.toThrow(
+    'The connection was closed before the response.',
+  );
+  // A model writes the arguments anew.
+  const repeat = await create({ idempotencyKey, categoryId: 1, name: 'Twice' });
   expect(repeat._meta).toMatchObject({ 'io.github.trpc-gateway/replayed': true });
   const { id } = repeat.structuredContent as { readonly id: number };
   expect(repeat.structuredContent).toEqual({ id, ...pet });

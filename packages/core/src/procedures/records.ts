@@ -18,7 +18,10 @@ const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], me
     'GATEWAY_TIMEOUT',
     'The store did not respond in time. Whether the record was stored is unknown.',
   ],
-  'key-reused': ['UNPROCESSABLE_CONTENT', 'Idempotency-Key: was used with another input. Use a new key.'],
+  'key-reused': [
+    'UNPROCESSABLE_CONTENT',
+    'Idempotency-Key: was used with another input. To repeat that call, send it again as it was; use a new key only for another action.',
+  ],
   'too-many-reservations': [
     'TOO_MANY_REQUESTS',
     'Idempotency-Key: too many keys were used with this API key within a day. Try again later, or send no Idempotency-Key.',

@@ -175,7 +175,8 @@ describe('a mutation with idempotencyKey', () => {
       status: 422,
       body: {
         code: 'UNPROCESSABLE_CONTENT',
-        message: 'Idempotency-Key: was used with another input. Use a new key.',
+        message:
+          'Idempotency-Key: was used with another input, or over another protocol. To repeat that call, send it again as it was; use a new key only for another action.',
       },
     });
     const pay = (target: string, body: object, headers: Record<string, string>) =>

@@ -222,7 +222,9 @@ const releaseReservation = async (result: IdempotencyReservation | ReplayedRespo
  */
 function replayOf(entry: IdempotencyEntry, fingerprint: string): ReplayedResponse {
   if (entry.fingerprint !== fingerprint) {
-    const message = 'Idempotency-Key: was used with another input. Use a new key.';
+    // A client that used a new key for a repeat that differs in form only would run the call twice.
+    const message =
+      'Idempotency-Key: was used with another input, or over another protocol. To repeat that call, send it again as it was; use a new key only for another action.';
     throw new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message });
   }
   if ('response' in entry) {

@@ -83,12 +83,17 @@ export abstract class RequestRun<
       if (begun instanceof Failure) this.settle(0, begun);
       else if (begun instanceof OutgoingResponse) {
         this.context.replayed(begun.code);
-        this.finish(begun);
+        this.replay(begun);
       } else {
         this.reservation = begun;
         start();
       }
     });
+  }
+
+  /** Ends the request with the stored response to an earlier one with the same key. */
+  protected replay(stored: OutgoingResponse): void {
+    this.finish(stored);
   }
 
   /** Stores the response of a call that has ended after its deadline, to replay it when the client retries. */

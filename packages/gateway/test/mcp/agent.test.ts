@@ -16,6 +16,7 @@ interface KeyPlace {
 
 /**
  * Runs an agent that places an order in each task. The reply to every third call is lost, so it calls the tool again.
+ * A model writes its arguments anew, so the repeat has them in another order.
  * @returns the number of calls that it repeated, of results that said that they were replayed, and of orders too many
  */
 async function runAgent(keyed: (key: string) => KeyPlace) {
@@ -48,7 +49,8 @@ async function runAgent(keyed: (key: string) => KeyPlace) {
       if (!losesReply) throw error;
       losesReply = false;
       repeats += 1;
-      return client.callTool(order);
+      const rewritten = Object.fromEntries(Object.entries(order.arguments).toReversed());
+      return client.callTool({ ...order, arguments: rewritten });
     });
     if (result._meta?.['io.github.trpc-gateway/replayed'] === true) replays += 1;
   }

@@ -19,19 +19,27 @@ const t = initTRPC.meta<GatewayMeta>().create();
 
 type InputSchema = Readonly<Record<string, unknown>>;
 
-/** Serves a tool with chained inputs. */
+/** Serves a tool with chained inputs, and two with a key and the same inputs. */
 async function serve(...chain: readonly z.ZodType[]) {
   let input: unknown;
-  const builder = chain.reduce(
-    (all, each) => all.input(each as z.ZodObject) as unknown as typeof all,
-    t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }),
-  );
-  const tool = builder.query((call) => {
+  const build = (idempotencyKey?: 'optional' | 'required') =>
+    chain.reduce(
+      (all, each) => all.input(each as z.ZodObject) as unknown as typeof all,
+      t.procedure.meta({
+        mcp: { description: 'A tool of the tests.' },
+        ...(idempotencyKey && { idempotencyKey }),
+      }),
+    );
+  const keep = (call: { readonly input?: unknown }) => {
     input = call.input;
     return 1;
-  });
+  };
   const gateway = await createGateway({
-    router: t.router({ tool }),
+    router: t.router({
+      tool: build().query(keep),
+      optional: build('optional').mutation(keep),
+      required: build('required').mutation(keep),
+    }),
     createContext: () => ({}),
     document: { title: 'Unions', version: '1' },
     mcp: mcp(),
@@ -41,10 +49,13 @@ async function serve(...chain: readonly z.ZodType[]) {
   const { tools } = (message?.result ?? {}) as {
     readonly tools: readonly { readonly inputSchema: InputSchema }[];
   };
+  const [inputSchema = {}, optional = {}, required = {}] = tools.map((each) => each.inputSchema);
   return {
-    inputSchema: tools[0]?.inputSchema ?? {},
-    call: async (args: object) => {
-      const { message: reply } = await send(server, 'tools/call', { name: 'tool', arguments: args });
+    inputSchema,
+    keyed: { optional, required },
+    call: async (args: object | undefined, name = 'tool') => {
+      input = undefined;
+      const { message: reply } = await send(server, 'tools/call', { name, arguments: args });
       return { error: reply?.result?.['isError'] === true ? reply.result['content'] : undefined, input };
     },
     /** Returns the input of the procedure for a call over tRPC. */
@@ -260,9 +271,18 @@ const member: fc.Arbitrary<Sample> = fc.dictionary(name, property, { minKeys: 1 
   );
 });
 
-const record = property.map(([schema, values]) =>
-  whole(z.record(z.string(), schema), fc.dictionary(name, fc.constantFrom(...values)), true),
-);
+const records: readonly ((schema: z.ZodType) => z.ZodType)[] = [
+  (schema) => z.record(z.string(), schema),
+  (schema) => z.record(z.string().regex(/^[a-d]$/), schema),
+  (schema) => z.partialRecord(z.enum(['a', 'b', 'c', 'd']), schema),
+  // A text of a date is no date there.
+  (schema) => z.looseRecord(z.string().regex(/^[^e]/), schema instanceof z.ZodDate ? z.string() : schema),
+];
+const record = fc
+  .tuple(property, fc.constantFrom(...records))
+  .map(([[schema, values], create]) =>
+    whole(create(schema), fc.dictionary(name, fc.constantFrom(...values)), true),
+  );
 const noObject = property
   // `z.object()` accepts a Date, which is no object in JSON.
   .filter(([schema]) => !(schema instanceof z.ZodObject || schema instanceof z.ZodDate))
@@ -334,7 +354,7 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   let accepted = 0;
   const check = fc.asyncProperty(cases, async ({ chain, values }) => {
-    const { call, inputSchema, query } = await serve(...chain.map((each) => each.schema));
+    const { call, inputSchema, keyed, query } = await serve(...chain.map((each) => each.schema));
     expect(inputSchema).toMatchObject({ type: 'object', properties: {} });
     for (const word of combinators) expect(inputSchema).not.toHaveProperty(word);
     expect(providerProblems({ name: 'tool', inputSchema })).toEqual([]);
@@ -342,6 +362,7 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
     // zod's JSON Schema of an intersection with a strict object rejects properties that the intersection accepts (4.6).
     if (isWrapped && JSON.stringify(inputSchema).includes('"allOf"')) return;
     const validate = ajv.compile(inputSchema);
+    const validateKeyed = [ajv.compile(keyed.optional), ajv.compile(keyed.required)] as const;
     for (const value of values) {
       const sent: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value));
       const read = reviveDates(sent);
@@ -355,6 +376,16 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
       expect([validate(args), validate.errors, sent]).toEqual([true, null, sent]);
       const received = await call(args);
       expect(received.error).toBeUndefined();
+      expect(validateKeyed.map((accept) => accept(args))).toEqual([true, false]);
+      const withKey = { ...args, idempotencyKey: crypto.randomUUID() };
+      for (const accept of validateKeyed)
+        expect([accept(withKey), accept.errors, withKey]).toEqual([true, null, withKey]);
+      // Without other arguments, a key is sent with none.
+      const plain = Object.keys(args).length > 0 ? received : await call(undefined);
+      for (const tool of ['optional', 'required']) {
+        const again = await call({ ...args, idempotencyKey: crypto.randomUUID() }, tool);
+        expect(again).toEqual({ error: undefined, input: plain.input });
+      }
       // A client of tRPC sends no date without a transformer.
       if (JSON.stringify(sent ?? null).includes(dateText)) continue;
       expect(received.input).toEqual(await query(sent));

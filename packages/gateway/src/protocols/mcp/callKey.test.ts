@@ -1,3 +1,4 @@
+import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Gateway } from '../../gateway.ts';
@@ -6,6 +7,7 @@ import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
 import { memoryState } from '../../state/memoryState.ts';
 import type { State } from '../../state/sharedState.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
+import { callTool } from '../../testing/toolRequests.ts';
 import { mcp } from './index.ts';
 
 interface Result {
@@ -129,6 +131,100 @@ it.each(places)(
   },
 );
 
+const line = z.looseObject({ title: z.string() });
+const lines = z.object({ text: z.string(), lines: z.array(line).optional(), to: line.optional() });
+
+it.each<[what: string, first: object, second: object]>([
+  ['the key', { idempotencyKey: key, text: 'a' }, { text: 'a', idempotencyKey: key }],
+  [
+    'arguments',
+    { text: 'a', to: { title: 'b' }, idempotencyKey: key },
+    { to: { title: 'b' }, idempotencyKey: key, text: 'a' },
+  ],
+  [
+    'members of an argument',
+    { text: 'a', to: { title: 'b', count: 1, of: { x: 1, y: [] } }, idempotencyKey: key },
+    { text: 'a', to: { of: { y: [], x: 1 }, count: 1, title: 'b' }, idempotencyKey: key },
+  ],
+  [
+    'members of objects in a list',
+    { text: 'a', lines: [{ title: 'b', count: 1 }, { title: 'c' }], idempotencyKey: key },
+    { text: 'a', lines: [{ count: 1, title: 'b' }, { title: 'c' }], idempotencyKey: key },
+  ],
+])('a repeat may have %s in another order, as a model writes it', async (_what, first, second) => {
+  for (const use of ['optional', 'required'] as const) {
+    const { gateway, keys } = await serve(use, lines);
+    const stored = await note(gateway, {}, first);
+    expect(stored.result.isError).toBeUndefined();
+    expect(await note(gateway, {}, second)).toEqual({
+      isReplayed: true,
+      result: { ...stored.result, _meta: replayed },
+    });
+    expect(keys).toEqual([key]);
+  }
+});
+
+it.each<[what: string, other: object]>([
+  ['another value', { text: 'b', lines: [{ title: 'b' }, { title: 'c' }] }],
+  ['another argument', { text: 'a', lines: [{ title: 'b' }, { title: 'c' }], to: { title: 'd' } }],
+  ['a list in another order', { text: 'a', lines: [{ title: 'c' }, { title: 'b' }] }],
+  ['a value that moved to another object', { text: 'a', lines: [{ title: 'b', x: 1 }, { title: 'c' }] }],
+])(
+  'the same key with %s is 422, whose message leads to the same arguments before a new key',
+  async (_what, other) => {
+    const { gateway, keys } = await serve('required', lines);
+    await note(gateway, { argument: key }, { text: 'a', lines: [{ title: 'b' }, { title: 'c', x: 1 }] });
+    expect(errorOf(await note(gateway, { argument: key }, other))).toEqual({
+      code: 'UNPROCESSABLE_CONTENT',
+      status: 422,
+      message:
+        'Idempotency-Key: was used with another input, or over another protocol. To repeat that call, send it again as it was; use a new key only for another action.',
+    });
+    expect(keys).toEqual([key]);
+  },
+);
+
+const revisions = ['2025-11-25', '2026-07-28'];
+const outcomes: readonly [what: string, outcome: () => unknown][] = [
+  ['an object', () => ({ id: 1 })],
+  ['a list', () => [1, 2]],
+  ['no output', () => undefined],
+  ['a text like the end of a result', () => ',"resultType":"complete"}'],
+  ['bytes', () => new Uint8Array([1, 2, 3])],
+  [
+    'an error',
+    () => {
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such note.' });
+    },
+  ],
+];
+
+it.each(
+  revisions.flatMap((first) =>
+    revisions.flatMap((second) => outcomes.map(([what, outcome]) => ({ first, second, what, outcome }))),
+  ),
+)(
+  'a call in $first with $what is replayed in $second, as results are there',
+  async ({ first, second, outcome }) => {
+    let runs = 0;
+    const run = t.procedure
+      .meta({ idempotencyKey: 'optional', mcp: { description: 'Runs.' } })
+      .mutation(() => {
+        runs += 1;
+        return outcome();
+      });
+    const gateway = await testGateway(t.router({ run }), { mcp: mcp(), onError: () => {} });
+    const call = async (revision: string, args: object) =>
+      revision === '2025-11-25'
+        ? (await post(gateway, 'tools/call', { name: 'run', arguments: args })).result
+        : callTool(gateway, 'run', args);
+    await call(first, { idempotencyKey: key });
+    const fresh = await call(second, {});
+    expect(await call(second, { idempotencyKey: key })).toEqual({ ...fresh, _meta: replayed });
+    expect(runs).toBe(2);
+  },
+);
+
 it('the second replay of a call is the same as the first', async () => {
   const { gateway } = await serve('required');
   await note(gateway, { argument: key });
@@ -233,6 +329,9 @@ it.each<[input: z.ZodType, args: object | null, received: unknown]>([
   [z.object({ text: z.string() }).optional(), null, undefined],
   [z.object({ text: z.string().optional() }), null, {}],
   [z.object({ text: z.string().optional() }), {}, {}],
+  // Beside a key, arguments without a member say the same as none.
+  [z.object({ text: z.string().optional() }).optional(), null, undefined],
+  [z.object({ text: z.string().optional() }).optional(), {}, undefined],
 ])(
   'an input without the key stays the same with it, as an argument too: case %#',
   async (input, args, received) => {
@@ -250,10 +349,58 @@ it.each<[input: z.ZodType, args: object | null, received: unknown]>([
   },
 );
 
+const number = { type: 'number' };
+const keyOrName = (names: object) => ({ anyOf: [{ const: 'idempotencyKey' }, names] });
+
+it.each<[what: string, input: z.ZodType, schema: object]>([
+  [
+    'a record of names with a pattern',
+    z.record(z.string().regex(/^a/), z.number()),
+    { propertyNames: keyOrName({ type: 'string', pattern: '^a' }), additionalProperties: number },
+  ],
+  [
+    'a record of an enumeration',
+    z.record(z.enum(['a', 'b']), z.number()),
+    {
+      propertyNames: keyOrName({ type: 'string', enum: ['a', 'b'] }),
+      additionalProperties: number,
+      required: ['a', 'b'],
+    },
+  ],
+  [
+    'a loose record whose pattern is that of any name',
+    z.looseRecord(z.string().regex(/^.*$/), z.number()),
+    {},
+  ],
+  [
+    'a schema of patterns and nothing else',
+    z.any().meta({
+      type: 'object',
+      patternProperties: { '^(?:a|idem)': number },
+      additionalProperties: false,
+      maxProperties: 1,
+    }),
+    {},
+  ],
+])('a key is a valid argument of a tool whose input is %s', async (_what, input, schema) => {
+  for (const use of ['optional', 'required', 'handled'] as const) {
+    const { gateway } = await serve(use, input);
+    const { properties, required, ...others } = await schemaOf(gateway);
+    const { required: own = [], ...expected } = schema as { readonly required?: readonly string[] };
+    expect({ ...others, required: required ?? [] }).toEqual({
+      type: 'object',
+      ...expected,
+      required: use === 'required' ? [...own, 'idempotencyKey'] : own,
+    });
+    expect(Object.keys(properties)).toEqual(['idempotencyKey']);
+  }
+});
+
 it.each<[input: z.ZodType]>([
   [z.object({ idempotencyKey: z.string() })],
   [z.object({ text: z.string(), idempotencyKey: z.string().optional() })],
   [z.union([z.object({ text: z.string() }), z.object({ idempotencyKey: z.uuid() })])],
+  [z.record(z.enum(['text', 'idempotencyKey']), z.string())],
 ])(
   'createGateway rejects a tool with a key whose input has a property of that name: case %#',
   async (input) => {

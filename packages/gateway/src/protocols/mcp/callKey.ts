@@ -6,7 +6,6 @@ import { TRPCError } from '@trpc/server';
 import { reject } from '../../checks/gatewayError.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import type { Header } from '../../http/response.ts';
 import { idempotencyKey, parseKey } from '../../calls/idempotencyKey.ts';
 import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
 import type { JsonSchema } from './jsonSchema.ts';
@@ -23,36 +22,60 @@ const argumentSchema: JsonSchema = {
 };
 
 /**
- * Adds the key to the schema of the arguments of a tool.
+ * Adds the key to the schema of the arguments of a tool. Rules for the names and the number of properties, such as those of a
+ * record, apply to the properties of the input only: they must not make the key invalid, and the procedure's schema decides.
  * @param use `undefined` for a tool whose calls have no key
  * @throws {GatewayError} if the input has a property of that name
  */
 export function withKeyArgument(schema: JsonSchema, use: IdempotencyKeyUse | undefined): JsonSchema {
   if (use === undefined) return schema;
   // What a schema of an object has.
-  const { properties = {}, required = [] } = schema as {
+  const {
+    properties = {},
+    propertyNames,
+    required = [],
+  } = schema as {
     readonly properties?: JsonSchema;
+    readonly propertyNames?: JsonSchema;
     readonly required?: readonly string[];
   };
-  if (Object.hasOwn(properties, member)) {
+  // A record of an enumeration has its properties in `required` alone.
+  if (Object.hasOwn(properties, member) || required.includes(member)) {
     reject(
       `its input has a property ${member}, and a tool whose metadata has idempotencyKey receives the key of a call as an argument of that name; rename the property, or remove it and read the key in createContext, or remove idempotencyKey from the metadata`,
     );
   }
-  return {
+  const written: Record<string, unknown> = {
     ...schema,
     properties: { ...properties, [member]: argumentSchema },
+    ...(propertyNames && { propertyNames: { anyOf: [{ const: member }, propertyNames] } }),
     ...(use === 'required' && { required: [...required, member] }),
   };
+  delete written['maxProperties'];
+  if ('patternProperties' in written) {
+    delete written['patternProperties'];
+    // Without the patterns, it would apply to the properties that match them.
+    delete written['additionalProperties'];
+  }
+  return written;
 }
 
-/** Returns arguments without the key: those that the procedure sees. `undefined` if there are no others. */
-export function withoutKey(
-  args: Readonly<Record<string, unknown>> | undefined,
-): Record<string, unknown> | undefined {
-  if (args === undefined || !Object.hasOwn(args, member)) return args;
-  const { [member]: _key, ...others } = args;
+/**
+ * Returns arguments without the key: those that the procedure sees. `undefined` if there are no others, also for `{}`: a
+ * model that sends no arguments but a key must call the same as a program that sends the key in another place.
+ */
+export function withoutKey({ [member]: _key, ...others }: Readonly<Record<string, unknown>> = {}):
+  | Record<string, unknown>
+  | undefined {
   return Object.keys(others).length > 0 ? others : undefined;
+}
+
+/** Returns a value of JSON with the members of each object sorted by name, at any depth. */
+export function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map((name) => [name, sortMembers(value[name])]));
 }
 
 /**
@@ -98,15 +121,3 @@ function readMember(name: string, value: unknown): string | undefined {
 }
 
 const invalid = (message: string) => new TRPCError({ code: 'BAD_REQUEST', message });
-
-/**
- * The end of a result that an earlier call with the same key has produced. Names in `_meta` should have a prefix in reverse
- * DNS notation (MCP 2026-07-28, "_meta"); this one is that of the project's pages on GitHub.
- */
-const replayedEnd = ',"_meta":{"io.github.trpc-gateway/replayed":true}}';
-
-/** Marks a result whose response has the header `Idempotent-Replayed`, once. */
-export function markReplayed(result: string, headers: readonly Header[]): string {
-  const isReplayed = headers.some(([name]) => name === 'idempotent-replayed');
-  return isReplayed && !result.endsWith(replayedEnd) ? `${result.slice(0, -1)}${replayedEnd}` : result;
-}

@@ -81,6 +81,12 @@ const fewTools = 10;
 /** The longest name of a tool, in characters (MCP 2026-07-28, "Tool Names"). */
 const maxNameLength = 128;
 
+/**
+ * The most pairs of letters that are compared to find a similar name, such as 100 names of 20 letters with one of 20. They
+ * take 0.3 ms, and an unknown tool may need no credential.
+ */
+const maxPairs = 40_000;
+
 /** Returns what is wrong with the params of a call: a model can correct its next call by that. */
 export function callProblem(params: Message['params'], context: RequestContext, tools: Tools): string {
   const { name, arguments: args } = params;
@@ -93,7 +99,8 @@ export function callProblem(params: Message['params'], context: RequestContext, 
   }
   const isLong = name.length > maxNameLength;
   const names = allowedTools(context, tools).map((tool) => tool.name);
-  const similar = isLong ? undefined : mostSimilar(name, names);
+  const pairs = names.reduce((sum, { length }) => sum + length * name.length, 0);
+  const similar = isLong || pairs > maxPairs ? undefined : mostSimilar(name, names);
   const few = names.length <= fewTools ? `The tools are ${names.join(', ')}.` : undefined;
   const others = few ?? 'tools/list has the names of the tools.';
   const shown = isLong ? `${name.slice(0, maxNameLength)}…` : name;

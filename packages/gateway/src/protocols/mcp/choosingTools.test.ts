@@ -189,3 +189,34 @@ it('of 441 procedures without metadata, one line chooses 20, whose list has less
   expect(listed).toHaveLength(20);
   expect(JSON.stringify({ tools: listed }).length / 4).toBeLessThan(8000);
 });
+
+it.each<[tools: number, letters: number, end: string]>([
+  [100, 20, `Did you mean pet_099_${'a'.repeat(12)}?`],
+  [441, 9, 'Did you mean pet_440_a?'],
+  // A gateway whose tools are all public responds so to anyone.
+  [441, 40, 'tools/list has the names of the tools.'],
+  [20, 128, 'tools/list has the names of the tools.'],
+])(
+  'of %i tools with names of %i letters, the error of an unknown one names a similar one if at most 40,000 pairs of letters are compared',
+  async (tools, letters, end) => {
+    const names = Array.from({ length: tools }, (_, at) =>
+      `pet_${String(at).padStart(3, '0')}_`.padEnd(letters, 'a'),
+    );
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const ping = t.procedure.meta(described).query(() => 1);
+    const gateway = await testGateway(t.router(Object.fromEntries(names.map((name) => [name, ping]))), {
+      mcp: mcp(),
+    });
+    // A line names the size of the list.
+    log.mockClear();
+    const unknown = `${names.at(-1)?.slice(0, -1)}b`;
+    const response = await gateway.fetch('http://localhost/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: unknown } }),
+    });
+    expect(await response.json()).toMatchObject({
+      error: { code: -32_602, message: `Unknown tool: ${unknown}. ${end}` },
+    });
+  },
+);

@@ -17,19 +17,12 @@ import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
-import { callKey, markReplayed, withoutKey } from './callKey.ts';
+import { callKey, sortMembers, withoutKey } from './callKey.ts';
 import { callProblem, catalogResponse, type Catalog } from './catalog.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat, stoppedError } from './eventStream.ts';
-import {
-  errorCodes,
-  errorResponse,
-  eventStreamType,
-  resultMessage,
-  resultOf,
-  resultResponse,
-} from './responses.ts';
-import { errorResult, outputResult, shownError } from './toolResult.ts';
+import { errorCodes, errorResponse, eventStreamType, resultMessage, resultResponse } from './responses.ts';
+import { errorResult, markReplayed, outputResult, replayedResult, shownError } from './toolResult.ts';
 import type { ToolCall } from './tools.ts';
 
 interface RunOptions extends McpSettings, Catalog {
@@ -141,7 +134,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
 
   protected start(ctx: unknown): void {
     const { context, key, settings } = this;
-    const { args, isCurrent, tool } = this.#call;
+    const { args, tool } = this.#call;
     const { procedure } = tool;
     if (ctx instanceof Failure) return this.settle(0, ctx);
     context.ctx = ctx;
@@ -152,9 +145,10 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     if (error) return this.settle(0, new Failure(error));
     const start = () => settings.calls.start(tool.executed, this, 0, context);
     if (key === undefined || !procedure.isReplayed) return start();
-    // Not the body, since a repeat has another id. The revision, since results differ.
-    // Arguments that have nothing but a key are those of a call without any.
-    this.reserve({ procedure, key, head: [args ?? {}, isCurrent], body: undefined }, start);
+    // A model writes the arguments of a repeat anew, so the order of members is its chance: an error would lead the model to
+    // a new key, and the call would run twice. The id and the revision may differ too: `replay` writes those of the repeat.
+    // Over REST and tRPC, a program sends the same bytes again, and the fingerprint is that of the bytes.
+    this.reserve({ procedure, key, head: [sortMembers(args ?? {})], body: undefined }, start);
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
@@ -244,13 +238,12 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     return headers.length === 0 ? headers : headers.filter(([name]) => !representationHeader.test(name));
   }
 
-  protected override finish(response: OutgoingResponse): void {
-    const { body } = response;
-    // The stored response to an earlier request has the id of that request.
-    if (this.key !== undefined && this.reservation === undefined && typeof body === 'string') {
-      response.body = resultMessage(markReplayed(resultOf(body), response.headers), this.#call.id);
-    }
-    super.finish(response);
+  /** The stored message has the id of the earlier request, and the form of its revision. */
+  protected override replay(stored: OutgoingResponse): void {
+    const { id, isCurrent } = this.#call;
+    // Only `#respond` ends a call with a stored response.
+    stored.body = resultMessage(replayedResult(stored.body as string, isCurrent), id);
+    this.finish(stored);
   }
 }
 

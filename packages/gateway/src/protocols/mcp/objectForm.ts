@@ -20,11 +20,19 @@ export interface ObjectForm {
   readonly others: Schema | undefined;
   /** Whether any property with another name is accepted too, since the procedure does not receive it. */
   readonly ignoresOthers: boolean;
+  /** Whether a strict member of a union rejects them: in an intersection, another part may then accept them. */
+  readonly mayReject: boolean;
   /** Whether the input is or contains a union of objects. */
   readonly isUnion: boolean;
 }
 
-const empty: ObjectForm = { shape: {}, others: undefined, ignoresOthers: true, isUnion: false };
+const empty: ObjectForm = {
+  shape: {},
+  others: undefined,
+  ignoresOthers: true,
+  mayReject: false,
+  isUnion: false,
+};
 
 /**
  * Returns the form of inputs that are objects: one, or a chain, whose inputs read the same value. It accepts what they
@@ -49,7 +57,7 @@ function formOf(schema: Schema, depth: number): ObjectForm | undefined {
     const hasPatterns = 'patternProperties' in inner;
     const others = additionalProperties === true || hasPatterns ? {} : additionalProperties || undefined;
     const ignoresOthers = additionalProperties === undefined && !hasPatterns;
-    parts.push({ shape: properties ?? {}, others, ignoresOthers, isUnion: false });
+    parts.push({ shape: properties ?? {}, others, ignoresOthers, mayReject: false, isUnion: false });
   }
   if (allOf?.some((part) => !isUnconstrained(part))) parts.push(objectFormOf(allOf, depth + 1));
   if (members) {
@@ -95,12 +103,15 @@ function intersection(forms: readonly ObjectForm[]): ObjectForm {
     Array.from(names, (name) => [name, propertyOf(schemasOf(name, forms), isUnion)]),
   );
   // zod rejects an unknown property only if all parts of an intersection do.
-  const deciding = forms.find(({ ignoresOthers, others }) => others && !ignoresOthers);
+  const deciding = forms.find(
+    ({ ignoresOthers, mayReject, others }) => others && !ignoresOthers && !mayReject,
+  );
   const found = forms.flatMap(({ others }) => others ?? []);
   return {
     shape,
     others: deciding ? deciding.others : found.length > 0 ? eitherOf(found, false) : undefined,
     ignoresOthers: !deciding && forms.some(({ ignoresOthers }) => ignoresOthers),
+    mayReject: forms.every(rejectsOthers),
     isUnion,
   };
 }
@@ -135,9 +146,13 @@ function union(forms: readonly ObjectForm[]): ObjectForm {
     shape,
     others: others.length > 0 ? eitherOf(others, false) : undefined,
     ignoresOthers: forms.some(({ ignoresOthers }) => ignoresOthers),
+    mayReject: forms.some(rejectsOthers),
     isUnion: true,
   };
 }
+
+const rejectsOthers = ({ ignoresOthers, mayReject, others }: ObjectForm): boolean =>
+  mayReject || !(others || ignoresOthers);
 
 /** Returns the schema of a value that one of several schemas accepts. Constants become one enumeration. */
 function eitherOf(all: readonly Schema[], isPartial: boolean): Schema {

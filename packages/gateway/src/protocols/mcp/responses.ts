@@ -36,19 +36,12 @@ export function errorResponse(status: number, error: JsonRpcError, id?: MessageI
   return new OutgoingResponse(status, [], body, jsonType);
 }
 
-/** The text before the result of a response message. */
-const head = '{"jsonrpc":"2.0","result":';
-
-/** Writes a response message. The id is its last member, so that `resultOf` finds it. */
+/** Writes a response message. */
 export const resultMessage = (result: string, id: MessageId): string =>
-  `${head}${result},"id":${JSON.stringify(id)}}`;
+  `{"jsonrpc":"2.0","result":${result},"id":${JSON.stringify(id)}}`;
 
 export const resultResponse = (result: string, id: MessageId, headers: Header[] = []): OutgoingResponse =>
   new OutgoingResponse(200, headers, resultMessage(result, id), jsonType);
-
-/** Returns the result of a response message. In a text of the result, the quotes of an id would be escaped. */
-export const resultOf = (message: string): string =>
-  message.slice(head.length, message.lastIndexOf(',"id":'));
 
 /** Formats a message as a server-sent event. */
 export const messageEvent = (message: string): string => `event: message\ndata: ${message}\n\n`;

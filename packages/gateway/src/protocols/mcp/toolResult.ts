@@ -1,6 +1,7 @@
 // Hot path: an output is encoded once, and its result is concatenated.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import type { Header } from '../../http/response.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes, requireBytes } from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
@@ -65,3 +66,45 @@ export function errorResult(shown: object, call: ToolCall, record: { error: unkn
   }
   return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structuredOf(json)}}`;
 }
+
+/**
+ * The `_meta` of a result that an earlier call with the same key has produced. Names should have a prefix in reverse DNS
+ * notation (MCP 2026-07-28, "_meta"); this one is that of the project's pages on GitHub.
+ */
+const replayedMeta = { 'io.github.trpc-gateway/replayed': true };
+const replayedEnd = `,"_meta":${JSON.stringify(replayedMeta)}}`;
+
+/** Marks a new result as replayed if its response has the header `Idempotent-Replayed`. */
+export function markReplayed(result: string, headers: readonly Header[]): string {
+  const isReplayed = headers.some(([name]) => name === 'idempotent-replayed');
+  return isReplayed ? `${result.slice(0, -1)}${replayedEnd}` : result;
+}
+
+/**
+ * Returns the result of an earlier call with the same key as replayed, in the form of the revision of its repeat: a client
+ * may have been updated in between.
+ * @param message the stored response message
+ */
+export function replayedResult(message: string, isCurrent: boolean): string {
+  const { result } = JSON.parse(message) as { readonly result: StoredResult };
+  const { resultType: _resultType, structuredContent, ...others } = result;
+  const { content, isError } = others;
+  return JSON.stringify({
+    ...others,
+    structuredContent: isError === true ? errorContent(content, isCurrent) : structuredContent,
+    ...(isCurrent && { resultType: 'complete' }),
+    _meta: replayedMeta,
+  });
+}
+
+/** What `outputResult` and `errorResult` write. */
+interface StoredResult {
+  readonly content: readonly { readonly text?: string }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly resultType?: string;
+}
+
+/** Returns the structured content of an error, which `errorResult` writes as text too. */
+const errorContent = ([block]: StoredResult['content'], isCurrent: boolean): unknown =>
+  isCurrent && block?.text !== undefined ? JSON.parse(block.text) : undefined;

@@ -170,6 +170,18 @@ it.each<[what: string, schema: z.ZodType, inputSchema: object, args: object]>([
   expect(await served.call(args)).toMatchObject({ text: 'done', input: args });
 });
 
+it('a property that a strict member of a union rejects is possible if another part of an intersection keeps it', async () => {
+  const { call, inputSchema } = await serve(
+    z
+      .union([z.object({ a: z.string() }).catchall(z.number()), z.strictObject({ b: z.boolean() })])
+      .and(z.looseObject({ c: z.string() })),
+  );
+  expect(inputSchema).toMatchObject({ type: 'object', required: ['c'] });
+  expect(inputSchema).not.toHaveProperty('additionalProperties');
+  const args = { b: true, c: 'x', e: 'y' };
+  expect(await call(args)).toMatchObject({ text: 'done', input: args });
+});
+
 it('the description of a union has those of its members', async () => {
   const { inputSchema } = await serve(
     z.union([

@@ -25,23 +25,53 @@ interface Result {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** @throws if there is no reply */
+interface CallParams {
+  readonly name: string;
+  readonly arguments: object;
+  readonly _meta?: object;
+}
+
+/** The headers of a call of 2026-07-28, and its metadata. */
+const currentRevision = ({ name, _meta }: CallParams) => ({
+  headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
+  _meta: {
+    ..._meta,
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+});
+
+/**
+ * Calls a tool in 2025-11-25 or in 2026-07-28.
+ * @throws if there is no reply
+ */
 async function callTool(
   origin: string,
-  params: object,
+  params: CallParams,
   key: string | undefined,
   loss: Loss | undefined,
 ): Promise<{ readonly status: number; readonly text: string }> {
+  const { headers, ...current } = Math.random() < 0.5 ? currentRevision(params) : {};
   const response = await fetch(`${origin}/mcp`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    headers: {
+      'content-type': 'application/json',
+      ...headers,
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, ...current } }),
     ...(loss === 'connection' && { signal: AbortSignal.timeout(Math.floor(Math.random() * 8)) }),
   });
   const text = await response.text();
   if (loss !== undefined) throw new Error('The reply was lost.');
   return { status: response.status, text };
 }
+
+/** Returns an object with its members in any order, since a model writes the arguments of each call anew. */
+const written = <Value>(members: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> => {
+  const entries = Object.entries(members).map((entry) => ({ entry, at: Math.random() }));
+  return Object.fromEntries(entries.toSorted((a, b) => a.at - b.at).map(({ entry }) => entry));
+};
 
 /** Calls `order` with a key in a place. */
 export async function order(
@@ -51,7 +81,11 @@ export async function order(
 ): Promise<Outcome> {
   const params = {
     name: 'order',
-    arguments: { text, ...(place === 'argument' && { idempotencyKey: key }) },
+    arguments: written({
+      text,
+      to: written({ street: 'Oude Delft 1', city: 'Delft' }),
+      ...(place === 'argument' && { idempotencyKey: key }),
+    }),
     ...(place === 'params' && { idempotencyKey: key }),
     ...(place === '_meta' && { _meta: { idempotencyKey: key } }),
   };
@@ -77,6 +111,29 @@ export async function order(
   const isTransient = status === 503 || status === 504 || message.includes('still running');
   return isTransient ? { kind: 'rejected', status } : { kind: 'unexpected', text: json };
 }
+
+/** A call of `order` with its key. */
+export interface Attempt {
+  /** The number of times that the service was killed before. */
+  readonly kills: number;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Whether a kill may have cut a call with a key: the service was killed between two attempts, of which the first may have left
+ * a call that ran. It did not if the one before had learned already that the call was running.
+ */
+export const mayBeCut = (attempts: readonly Attempt[]): boolean =>
+  attempts.some(({ kills, outcome }, at) => {
+    const next = attempts[at + 1];
+    if (next === undefined || next.kills === kills) return false;
+    const mayRun = outcome.kind === 'lost' || outcome.kind === 'rejected';
+    return mayRun && !(isRunning(outcome) && isRunning(attempts[at - 1]?.outcome));
+  });
+
+/** Whether an error said that an earlier call is still running. */
+const isRunning = (outcome: Outcome | undefined): boolean =>
+  outcome?.kind === 'rejected' && outcome.status === 409;
 
 /** Calls `findOrder` until there is a reply. @returns the runs of an order */
 export async function findOrder(origin: () => Promise<string>, text: string): Promise<readonly string[]> {

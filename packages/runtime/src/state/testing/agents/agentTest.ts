@@ -1,11 +1,11 @@
 /*
  * Agents place orders with a tool of a service that is killed, whose replies are lost and whose state fails, and repeat
- * each call with its key in any of its four places. As a command, `npm run outages:idempotency:mcp -w trpc-gateway-runtime`,
+ * each call with its key in any of its four places, its arguments in any order and in any revision of MCP. As a command, `npm run outages:idempotency:mcp -w trpc-gateway-runtime`,
  * it runs 1,000 rounds, or `ROUNDS`, half of them on MongoDB if there is `MONGODB_URI`. These must hold:
  *
  * - each order ran once, also if its agent was told to look for its effect and then repeated it with a new key
  * - each result of an order is that of its one run, and says so if it is replayed
- * - no key is blocked without having run, unless the service was killed: then its agent is told to look
+ * - no key is blocked without having run, unless a call with it was cut by a kill: then its agent is told to look
  * - the agent of each order learns its outcome within a minute after the last fault
  */
 import { countArgument } from '@petstore/testing/countArgument';
@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { databaseFaults, folderFaults, type StateFault } from '../faults/faults.ts';
 import type { TestState } from '../openTestState.ts';
-import { anyPlace, findOrder, type Loss, newKey, order, type Outcome } from './agent.ts';
+import { anyPlace, type Attempt, findOrder, type Loss, mayBeCut, newKey, order } from './agent.ts';
 
 export interface AgentReport {
   /** Number of rounds by fault. */
@@ -42,13 +42,11 @@ export interface AgentReport {
 /** An order of an agent, until it knows the outcome. */
 interface Task {
   readonly text: string;
-  /** The number of kills when the key was new. */
-  killsBefore: number;
   key: string;
+  /** The calls with the key. */
+  attempts: Attempt[];
   /** The run of the first result. */
   run: string | undefined;
-  /** The outcome of the last call. */
-  last: Outcome | undefined;
 }
 
 const file = fileURLToPath(new URL('toolService.ts', import.meta.url));
@@ -102,7 +100,6 @@ interface AgentTestOptions {
 interface Run {
   readonly services: ReturnType<typeof serviceProcesses>;
   readonly report: ReturnType<typeof emptyReport>;
-  kills: number;
   losesReplies: boolean;
   faultEndedAt: number;
 }
@@ -123,7 +120,7 @@ async function agentTest({ folder, state, faults, rounds }: AgentTestOptions): P
   const { violations } = report;
   const env = { STATE: JSON.stringify(state), FOLDER: folder };
   const services = serviceProcesses(env, (end) => violations.push(`The service has ended (${end}).`));
-  const run: Run = { services, report, kills: 0, losesReplies: false, faultEndedAt: Date.now() };
+  const run: Run = { services, report, losesReplies: false, faultEndedAt: Date.now() };
   const ownFaults = faultsOfCalls(run);
   const tasks: Task[] = [];
   const settling: Promise<void>[] = [];
@@ -133,7 +130,7 @@ async function agentTest({ folder, state, faults, rounds }: AgentTestOptions): P
     const faultsOfRound = [...ownFaults, ofState[random(ofState.length)]];
     const fault = faultsOfRound[round % faultsOfRound.length] as StateFault;
     count(report.rounds, fault.name);
-    const orders = Array.from({ length: ordersPerRound }, (_, at) => newTask(`order-${round}-${at}`, run));
+    const orders = Array.from({ length: ordersPerRound }, (_, at) => newTask(`order-${round}-${at}`));
     tasks.push(...orders);
     const half = ordersPerRound / 2;
     const [end] = await Promise.all([
@@ -171,7 +168,6 @@ const faultsOfCalls = (run: Run): readonly StateFault[] => [
     name: 'killed process',
     async begin() {
       await sleep(random(8));
-      run.kills += 1;
       await run.services.kill();
       return async () => {};
     },
@@ -187,13 +183,7 @@ const faultsOfCalls = (run: Run): readonly StateFault[] => [
   },
 ];
 
-const newTask = (text: string, { kills }: Run): Task => ({
-  text,
-  killsBefore: kills,
-  key: newKey(),
-  run: undefined,
-  last: undefined,
-});
+const newTask = (text: string): Task => ({ text, key: newKey(), attempts: [], run: undefined });
 
 /** Calls the tool once. @returns whether the agent knows the outcome */
 async function attempt(task: Task, run: Run): Promise<boolean> {
@@ -202,8 +192,10 @@ async function attempt(task: Task, run: Run): Promise<boolean> {
   const place = anyPlace();
   count(report.calls, place);
   const loss: Loss | undefined = losesReplies ? (['reply', 'connection'] as const)[random(2)] : undefined;
-  const outcome = await order(await services.origin(), text, { key, place, loss });
-  task.last = outcome;
+  const origin = await services.origin();
+  const kills = services.kills();
+  const outcome = await order(origin, text, { key, place, loss });
+  task.attempts.push({ kills, outcome });
   switch (outcome.kind) {
     case 'placed':
       return learn(task, outcome, report);
@@ -239,15 +231,15 @@ function learn(
 }
 
 /** Looks for an order whose call was interrupted. If it has not run, the agent repeats it with a new key. */
-async function look(task: Task, { kills, report, services }: Run): Promise<boolean> {
+async function look(task: Task, { report, services }: Run): Promise<boolean> {
   const runs = await findOrder(services.origin, task.text);
   if (runs.length > 0) {
     report.looked.found += 1;
     return true;
   }
-  if (kills === task.killsBefore) report.violations.push(`${task.text} is blocked, and did not run.`);
+  if (!mayBeCut(task.attempts)) report.violations.push(`${task.text} is blocked, and did not run.`);
   report.looked.repeated += 1;
-  Object.assign(task, { key: newKey(), killsBefore: kills });
+  Object.assign(task, { key: newKey(), attempts: [] } satisfies Partial<Task>);
   return false;
 }
 
@@ -257,7 +249,7 @@ async function settle(task: Task, run: Run): Promise<void> {
     const { run: known } = task;
     if (await attempt(task, run)) return;
     if (Date.now() > run.faultEndedAt + longestMs) {
-      const last = JSON.stringify(task.last);
+      const last = JSON.stringify(task.attempts.at(-1)?.outcome);
       run.report.violations.push(`${task.text} is ${last}, ${longestMs} ms after the last fault.`);
       return;
     }
@@ -303,12 +295,15 @@ function serviceProcesses(
   }
   let spare = prepare();
   let serving = serveNext();
+  let kills = 0;
   return {
+    kills: () => kills,
     origin: async () => (await serving).origin,
     pid: async () => (await serving).child.pid ?? 0,
     /** Kills the service, and resolves when the next one serves. */
     async kill(): Promise<void> {
       const { child } = await serving;
+      kills += 1;
       // Callers wait for the next one from here on.
       serving = end(child).then(serveNext);
       await serving;

@@ -27,7 +27,7 @@ const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   order: t.procedure
     .meta({ idempotencyKey: 'required', mcp: { description: 'Places an order.' } })
-    .input(z.object({ text: z.string() }))
+    .input(z.object({ text: z.string(), to: z.object({ city: z.string(), street: z.string() }) }))
     .output(z.object({ run: z.string() }))
     .mutation(async ({ input: { text } }) => {
       await sleep(Math.random() * 3);
