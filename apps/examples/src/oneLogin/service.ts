@@ -94,7 +94,10 @@ const guarded =
   async (request, response) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     const end = (status: number) => response.writeHead(status, { connection: 'close' }).end();
-    if (coding !== undefined || Number(length) > maxBodyBytes) return void end(413);
+    if (coding !== undefined || Number(length) > maxBodyBytes) {
+      end(413);
+      return;
+    }
     try {
       await handle(request, response);
     } catch {

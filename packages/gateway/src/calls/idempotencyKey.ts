@@ -38,7 +38,7 @@ export const parseKey = (value: string): string | undefined =>
 export const keyRequired = () =>
   new TRPCError({
     code: 'BAD_REQUEST',
-    message: 'Idempotency-Key: is required. Send a new UUID for each call.',
+    message: 'Idempotency-Key: is required. Send a new UUID for each action, and the same one to repeat it.',
   });
 
 const keyHeader = 'idempotency-key';

@@ -335,7 +335,8 @@ describe('a mutation with idempotencyKey', () => {
 
   it('a missing required key answers 400 over REST, over tRPC and in a batch', async () => {
     const { send, runs } = await start();
-    const missing = 'Idempotency-Key: is required. Send a new UUID for each call.';
+    const missing =
+      'Idempotency-Key: is required. Send a new UUID for each action, and the same one to repeat it.';
     expect(await send('/v1/orders/1/payment', {}, undefined, { method: 'PUT' })).toMatchObject({
       status: 400,
       body: { code: 'BAD_REQUEST', message: missing },

@@ -203,7 +203,9 @@ describe.each(Object.entries(http))('over %s', (way, call) => {
     const expected = isOpen || way.includes('lines') ? [undefined] : ['OK'];
     expect(new Set(started.settled[0])).toEqual(new Set(expected));
     // Nobody has received a whole response, whatever the call returned.
-    if (!isOpen) expect(started.calls()).toMatchObject([{ status: 499, error: undefined }]);
+    const [record] = started.calls();
+    expect(isOpen || record?.status === 499).toBe(true);
+    expect(record?.error).toBeUndefined();
   });
 });
 
