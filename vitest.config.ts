@@ -54,7 +54,8 @@ const longTests = [
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
   'packages/gateway/test/sockets/{credentials,hostile,malformedFrames,pressure}',
-  'packages/runtime/src/state/{crash,unavailable}',
+  'packages/runtime/src/events/{redisFaults,redisRandomFaults}',
+  'packages/runtime/src/state/{crash,redisFaults,unavailable}',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',
   'apps/server/test/process/{certificateReload,diskFaults,drain,failedStore,killed}',
@@ -93,6 +94,7 @@ class SlowFirst extends BaseSequencer {
 }
 
 const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
+const redis = './packages/runtime/src/testing/redisSetup.ts';
 const bundle = './apps/server/test/testing/bundledProcess.ts';
 
 /** A project has the name by which `vitest run --project` of a package's script knows it. */
@@ -162,7 +164,7 @@ export default defineConfig({
       project('embedded-store', ['packages/embedded-store/src/**/*.test.ts'], [mongodb]),
       project('server', ['apps/server/{src,test}/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),
-      project('runtime', ['packages/runtime/src/**/*.test.ts'], [mongodb]),
+      project('runtime', ['packages/runtime/src/**/*.test.ts'], [mongodb, redis]),
       project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
       ...['bench', 'testing', 'typegen', 'types'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`]),

@@ -33,15 +33,17 @@ export interface FaultProxy {
 }
 
 /**
- * A TCP proxy on a free port of this machine, in front of the one server that the URI names.
+ * A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB or Redis.
  * @param onRequest called with each message to the server
  */
 export async function startFaultProxy(
   uri: string,
   onRequest?: (message: Buffer) => void,
 ): Promise<FaultProxy> {
-  const [, host = '', port = '27017'] = /^mongodb:\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
+  const [, scheme, host = '', port = '27017'] =
+    /^(mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
   if (host === '') throw new Error('The URI must name one server.');
+  const { idOf, read, respondsTo } = scheme === 'redis' ? redisMessages : mongodbMessages;
   let fault: Fault = { kind: 'none' };
   let cuts = 0;
   const links = new Set<Link>();
@@ -60,17 +62,17 @@ export async function startFaultProxy(
 
     // Numbers of the requests whose responses will be cut.
     const chosen = new Set<number>();
-    readMessages(link.client, (request) => {
+    read(link.client, (request) => {
       onRequest?.(request);
       unlessFrozen(() => {
         if ((fault.kind === 'cutResponses' || fault.kind === 'cutMessages') && isChosen(fault, request)) {
-          chosen.add(request.readInt32LE(REQUEST_ID));
+          chosen.add(idOf(request));
         }
         link.server.write(request);
       });
     });
     const response = (message: Buffer) => {
-      if (!chosen.delete(message.readInt32LE(RESPONSE_TO))) {
+      if (!chosen.delete(respondsTo(message))) {
         link.client.write(message);
         return;
       }
@@ -79,7 +81,7 @@ export async function startFaultProxy(
         link.client.end(message.subarray(0, message.length >> 1), () => link.destroy());
       } else link.destroy();
     };
-    readMessages(link.server, (message) => {
+    read(link.server, (message) => {
       if (fault.kind === 'delay') setTimeout(() => unlessFrozen(() => response(message)), fault.ms);
       else unlessFrozen(() => response(message));
     });
@@ -162,6 +164,19 @@ function readMessages(socket: Socket, onMessage: (message: Buffer) => void): voi
     }
   });
 }
+
+const mongodbMessages = {
+  read: readMessages,
+  idOf: (request: Buffer) => request.readInt32LE(REQUEST_ID),
+  respondsTo: (response: Buffer) => response.readInt32LE(RESPONSE_TO),
+};
+
+/** Redis numbers nothing and responds in order: of a connection, what arrives next is cut. */
+const redisMessages = {
+  read: (socket: Socket, onMessage: (message: Buffer) => void) => void socket.on('data', onMessage),
+  idOf: () => 0,
+  respondsTo: () => 0,
+};
 
 const isChosen = ({ percent, only }: { percent: number; only?: string }, request: Buffer): boolean =>
   Math.random() * 100 < percent && (only === undefined || request.includes(only));

@@ -8,6 +8,7 @@ vi.setConfig({ testTimeout: 180_000 });
 const namesModule = `
 import type { Gateway, GatewayOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
+import type { EventChannel, EventLog } from 'trpc-gateway-runtime/events';
 import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import type { Server } from 'node:http';
 import { z } from 'zod';
@@ -36,6 +37,12 @@ export declare const pathOf: (name: string) => string;
 export declare const key: string;
 export declare const currentToken: () => Promise<string>;
 export declare const url: string;
+export declare const log: EventLog;
+export declare const askModel: (question: string, signal: AbortSignal) => AsyncIterable<string>;
+export declare const changes: EventChannel<object>;
+export declare const listAnimals: (shelter: string) => Promise<object[]>;
+export declare const loadAnimals: () => Promise<void>;
+export declare const show: (change: object) => void;
 export declare const certFile: string;
 export declare const keyFile: string;
 `;
@@ -56,7 +63,7 @@ function moduleOf(snippet: string): string {
   return `import { ${used.join(', ')} } from './names.ts';\n${code}export {};\n`;
 }
 
-const pages = ['mcp', 'mounting', 'node', 'overload', 'streams', 'uws', 'websockets'];
+const pages = ['events', 'mcp', 'mounting', 'node', 'overload', 'streams', 'uws', 'websockets'];
 
 test('the snippets of the pages on serving compile', async () => {
   const { write, compile } = await newSnippets();

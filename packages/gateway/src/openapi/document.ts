@@ -16,7 +16,7 @@ import {
   type DocumentedService,
 } from './documentedResponses.ts';
 import { createErrorSchemas } from './errorSchemas.ts';
-import { withItemSchema } from './events.ts';
+import { declaresResync, withItemSchema } from './events.ts';
 
 /** An OpenAPI document, as JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -149,7 +149,7 @@ async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDo
     (paths[documentPath(operation.rest.path)] ??= {})[methodKey(operation, isLatest)] = {
       ...describeOperation(operation, service),
       ...requests[index],
-      responses: isLatest ? withItemSchema(responses) : responses,
+      responses: isLatest ? withItemSchema(responses, declaresResync(operation)) : responses,
     };
   }
   // As JSON, which leaves out what is absent, and in a copy, which `transform` may change: schemas have members in common.

@@ -11,7 +11,7 @@ import { statusHasBody, type OperationOutput } from '../operations/operationOutp
 import { isVoid } from '../operations/schema.ts';
 import type { Components } from './components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
-import { eventStream } from './events.ts';
+import { declaresResync, eventStream } from './events.ts';
 
 /** The settings that all operations of a service share. */
 export interface DocumentedService {
@@ -52,7 +52,8 @@ export function successResponses(
       const isRedirect = status >= 300 && status <= 399;
       const hasBody = statusHasBody(status);
       const text =
-        rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
+        rest.successDescription ??
+        (output.kind === 'events' ? eventsDescription(operation) : statusText(status));
       const response = {
         description: hasBody && isUndescribed ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
         headers: {
@@ -143,8 +144,8 @@ export const bytesContent = { schema: { type: 'string', format: 'binary' } } as 
 
 const undescribedOutput = 'JSON of the value that the procedure returns. No output schema describes it.';
 
-const eventsDescription =
-  'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error. After another end, connect again, with `Last-Event-ID` if events have one.';
+const eventsDescription = (operation: Operation): string =>
+  `Server-sent events (WHATWG HTML §9.2). \`data\` is JSON of this schema; \`id\` is set if the event has one. The stream ends with \`event: end\`, or with \`event: error\` and the body of the error. After another end, connect again, with \`Last-Event-ID\` if events have one.${declaresResync(operation) ? ' So do after `event: resync` with the body of the error `RESYNC`, when you have loaded the data again, because events are missing.' : ''}`;
 
 /** Returns the error statuses of an operation, with descriptions. One without a description does not occur. */
 function errorDescriptions(

@@ -1,31 +1,37 @@
 import type { oas31 } from 'zod-openapi';
+import type { Operation } from '../operations/operation.ts';
 
 export const eventStream = 'text/event-stream';
 
 /** Responses by status. */
 type Contents = Record<string, { readonly content?: oas31.ContentObject | undefined }>;
 
+/** Whether an operation has declared `resyncErrors`. */
+export const declaresResync = ({ errors }: Operation): boolean =>
+  errors.get(410)?.some(({ code }) => code === 'RESYNC') ?? false;
+
 /**
  * Describes the events of an operation as OpenAPI 3.2 does (§4.14): `itemSchema` instead of the schema of their data,
  * which is the convention for OpenAPI 3.1.
  */
-export function withItemSchema(responses: Contents): Record<string, object> {
+export function withItemSchema(responses: Contents, hasResync: boolean): Record<string, object> {
   const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
     Number(status) < 400 ? [] : Object.entries(content),
   );
   const entries = Object.entries(responses).map(([status, response]) => {
     const events = response.content?.[eventStream];
     if (events === undefined) return [status, response] as const;
-    const content = { [eventStream]: { itemSchema: eventSchema(events, errors) } };
+    const content = { [eventStream]: { itemSchema: eventSchema(events, errors, hasResync) } };
     return [status, { ...response, content }] as const;
   });
   return Object.fromEntries(entries);
 }
 
-/** Creates the schema of an event: an item of the subscription, its `end`, or an `error`. */
+/** Creates the schema of an event: an item of the subscription, its `end`, or an `error` or `resync`. */
 function eventSchema(
   { schema = {} }: oas31.MediaTypeObject,
   errors: readonly (readonly [string, oas31.MediaTypeObject])[],
+  hasResync: boolean,
 ): object {
   const bodies = new Map(errors.map(([, media]) => [JSON.stringify(media.schema), media.schema ?? {}]));
   const error = bodies.size === 1 ? [...bodies.values()][0] : { anyOf: [...bodies.values()] };
@@ -34,11 +40,14 @@ function eventSchema(
     contentMediaType,
     contentSchema,
   });
+  const id = { type: 'string' };
+  const data = json(error, errors[0]?.[0]);
   return {
     anyOf: [
-      event('message', ['data'], { data: json(schema), id: { type: 'string' } }),
+      event('message', ['data'], { data: json(schema), id }),
       event('end', ['event', 'data'], { data: { type: 'string', const: '' } }),
-      event('error', ['event', 'data'], { data: json(error, errors[0]?.[0]) }),
+      event('error', ['event', 'data'], { data }),
+      ...(hasResync ? [event('resync', ['event', 'data', 'id'], { data, id })] : []),
     ],
   };
 }

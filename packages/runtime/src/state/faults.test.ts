@@ -1,18 +1,27 @@
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { mongodbUri } from '@petstore/testing/mongodb';
+import { hasRedis } from '@petstore/testing/redis';
 import { expect, it } from 'vitest';
-import { type FaultReport, faultsOfDatabase, faultsOfFolder } from './testing/faults/faultTest.ts';
+import {
+  type FaultReport,
+  faultsOfDatabase,
+  faultsOfFolder,
+  faultsOfRedis,
+} from './testing/faults/faultTest.ts';
 
 const timeout = 120_000;
 
 /**
- * Runs 4 rounds without a violation, and repeats them if no call was rejected: on a busy machine, the calls of a round may
+ * Runs rounds without a violation, and repeats them if no call was rejected: on a busy machine, the calls of a round may
  * end before its fault begins.
  */
-async function rejectedCalls(runRounds: (rounds: number) => Promise<FaultReport>): Promise<number> {
+async function rejectedCalls(
+  runRounds: (rounds: number) => Promise<FaultReport>,
+  rounds = 4,
+): Promise<number> {
   let rejected = 0;
   for (let attempt = 0; attempt < 3 && rejected === 0; attempt += 1) {
-    const { statuses, violations } = await runRounds(4);
+    const { statuses, violations } = await runRounds(rounds);
     expect(violations).toEqual([]);
     rejected = statuses[503] ?? 0;
   }
@@ -32,5 +41,13 @@ it.skipIf(mongodbUri === undefined)(
   { timeout },
   async () => {
     expect(await rejectedCalls(faultsOfDatabase)).toBeGreaterThan(0);
+  },
+);
+
+it.skipIf(!hasRedis)(
+  'a service whose Redis is killed, fails or hangs runs no order twice, blocks no key, answers in time and keeps serving, in 6 rounds',
+  { timeout },
+  async () => {
+    expect(await rejectedCalls(faultsOfRedis, 6)).toBeGreaterThan(0);
   },
 );

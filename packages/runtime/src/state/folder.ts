@@ -3,11 +3,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type State, takeTokens } from 'trpc-gateway';
 import type { Database, RootDatabase } from 'lmdb';
-import { StartError } from '../signals/startError.ts';
 import { bucketEpoch } from './bucketEpoch.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { LmdbFile } from './lmdbFile.ts';
-import { prepareFolder } from './stateFolder.ts';
+import { openInFolder } from './stateFolder.ts';
 
 export interface FolderStateOptions {
   /** A dedicated folder on a local disk. It is created with mode 0700 if it does not exist. */
@@ -41,7 +40,10 @@ const closeTimeoutMs = 2000;
  */
 export function folderState({ path }: FolderStateOptions): FolderState {
   const folder = resolve(path);
-  const { values, buckets } = openFolder(folder);
+  const { values, buckets } = openInFolder(folder, () => ({
+    values: openValues(join(folder, 'values.mdb')),
+    buckets: openBuckets(join(folder, 'buckets.mdb')),
+  }));
   return {
     ...values.state,
     take: buckets.take,
@@ -58,21 +60,6 @@ export function folderState({ path }: FolderStateOptions): FolderState {
       await Promise.all([values.file.close(), buckets.file.close()]);
     },
   };
-}
-
-/** @throws {StartError} if the folder cannot be opened */
-function openFolder(path: string) {
-  try {
-    prepareFolder(path);
-    return { values: openValues(join(path, 'values.mdb')), buckets: openBuckets(join(path, 'buckets.mdb')) };
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StartError(
-      `The state folder ${path} cannot be opened: ${why}. This process must be able to write to the folder and to the files in it.`,
-      { cause: error },
-    );
-  }
 }
 
 interface ValueTables {

@@ -10,7 +10,7 @@ const lockFileBytes = 65_536;
  * Kubernetes volume with `fsGroup`, may be writable by its group.
  * @throws {StartError} for a folder that other users can write to
  */
-export function prepareFolder(path: string): void {
+function prepareFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (process.platform === 'win32') return;
   const { mode, uid } = statSync(path);
@@ -18,6 +18,24 @@ export function prepareFolder(path: string): void {
   throw new StartError(
     `Other users can write to the state folder ${path} (mode ${(mode & 0o7777).toString(8)}). Choose a folder that only this user can write to.`,
   );
+}
+
+/**
+ * Prepares a folder and opens the files in it.
+ * @throws {StartError} if the folder cannot be opened
+ */
+export function openInFolder<Opened>(path: string, open: () => Opened): Opened {
+  try {
+    prepareFolder(path);
+    return open();
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartError(
+      `The state folder ${path} cannot be opened: ${why}. This process must be able to write to the folder and to the files in it.`,
+      { cause: error },
+    );
+  }
 }
 
 /**

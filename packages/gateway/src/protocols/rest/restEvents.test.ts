@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { CallContext } from '../../calls/requestContext.ts';
 import { failureOf } from '../../procedures/execute.ts';
+import { resyncErrors } from '../../procedures/resync.ts';
 import { eventBody } from './restEvents.ts';
 
 function start(
@@ -43,6 +44,24 @@ it('a subscription without an event for 250 ms starts with a comment, and sends 
   expect(text).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
   expect(context.signal.aborted).toBe(false);
 });
+
+it.each([
+  ['before its first event', [], ''],
+  ['later', [1], 'data: 1\n\n'],
+])(
+  'a subscription that fails with RESYNC %s ends with the event resync and its id',
+  async (_when, values, before) => {
+    async function* resyncing() {
+      yield* values;
+      throw resyncErrors.RESYNC({ data: { lastEventId: 'a-7' } });
+    }
+    const { body, context } = start(resyncing());
+    let text = '';
+    for await (const piece of await body) text += Buffer.from(piece).toString();
+    expect(text).toBe(`${before}event: resync\nid: a-7\ndata: BAD_REQUEST\n\n`);
+    expect(context.signal.aborted).toBe(false);
+  },
+);
 
 it('a stream whose credential is revoked ends with the error 401, without the events and errors that follow', async () => {
   let revoke = () => {};

@@ -5,6 +5,7 @@ import { discardNext } from '../../http/asyncValues.ts';
 import { unref } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
+import { resyncId } from '../../procedures/resync.ts';
 import { revokedError } from '../../auth/credentialWatch.ts';
 import type { CallContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
@@ -37,12 +38,18 @@ export const eventStreamHeaders: readonly Header[] = [
 
 /**
  * Encodes the output of a subscription as server-sent events: `data` is JSON, `id` is that of a tracked event. The last
- * event is `end`, or `error` with the body of the error. Without either, the client connects again.
+ * event is `end`, or `error` with the body of the error. Without either, the client connects again; so it does after a last event
+ * `resync`, which is the error `RESYNC` with its id.
  * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
 export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
   const { maxEventBytes, parse, reportError, toError, context } = options;
   const errorEvent = (error: TRPCError) => `event: error\ndata: ${reportError(error)}\n\n`;
+  const lastEvent = (cause: unknown) => {
+    const id = resyncId(cause);
+    const error = toError(cause);
+    return id === undefined ? errorEvent(error) : `event: resync\nid: ${id}\ndata: ${reportError(error)}\n\n`;
+  };
   try {
     const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
     if (!isAsyncIterable(events)) {
@@ -53,7 +60,12 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     const timeout = new Promise<boolean>((resolve) => {
       unref(setTimeout(resolve, firstEventWaitMs, false));
     });
-    const hasBegun = await Promise.race([first.then(() => true), timeout]);
+    // EventSource does not connect again after an error response.
+    const begun = first.then(
+      () => true,
+      (cause: unknown) => resyncId(cause) !== undefined || Promise.reject(cause),
+    );
+    const hasBegun = await Promise.race([begun, timeout]);
     const all: AsyncIterator<unknown> = {
       next() {
         const result = first ?? iterator.next();
@@ -77,7 +89,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
           return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
         });
       },
-      error: (cause) => errorEvent(toError(cause)),
+      error: lastEvent,
       revoked: () => errorEvent(revokedError()),
     };
     return new ServerSentEvents(all, format, {

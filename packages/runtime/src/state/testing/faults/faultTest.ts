@@ -1,6 +1,7 @@
 /*
  * Injects faults into the state of a service under load. As a command, `npm run outages:idempotency -w trpc-gateway-runtime`,
- * it runs 1,000 rounds, or `ROUNDS`: half of them on a folder (by strace), half on MongoDB (`MONGODB_URI`, through a proxy). These must hold:
+ * it runs 1,000 rounds, or `ROUNDS`: a third of them on a folder (by strace), on MongoDB (`MONGODB_URI`) and on Redis (through a
+ * proxy). These must hold:
  *
  * - no order with an idempotency key runs twice, and an acknowledged order has run
  * - once the fault is over, the client of every order gets 201, unless the order has run
@@ -14,9 +15,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
+import { hasRedis, startRedis } from '@petstore/testing/redis';
 import { listening, type RunningService, startService } from '@petstore/testing/serviceProcess';
 import type { TestState } from '../openTestState.ts';
-import { databaseFaults, folderFaults, isInjected, type StateFault } from './faults.ts';
+import { databaseFaults, folderFaults, isInjected, redisFaults, type StateFault } from './faults.ts';
 
 interface FaultRounds {
   rounds: number;
@@ -83,6 +85,21 @@ export async function faultsOfDatabase(rounds: number): Promise<FaultReport> {
     await service.exited;
     await proxy.close();
     await drop();
+  }
+}
+
+/** Runs rounds on a state in Redis. */
+export async function faultsOfRedis(rounds: number): Promise<FaultReport> {
+  const server = await startRedis();
+  const proxy = await startFaultProxy(server.url);
+  const service = await startFaulty({ redis: proxy.uri });
+  try {
+    return await faultTest(service, [...redisFaults(server), ...databaseFaults(proxy)], rounds);
+  } finally {
+    service.child.kill('SIGKILL');
+    await service.exited;
+    await proxy.close();
+    await server.remove();
   }
 }
 
@@ -221,12 +238,15 @@ async function inParallel(
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const rounds = countArgument('ROUNDS', process.env['ROUNDS'], 1000);
-  const [folder, mongodb] = await Promise.all([
-    inParallel(faultsOfFolder, Math.ceil(rounds / 2)),
-    mongodbUri === undefined ? undefined : inParallel(faultsOfDatabase, Math.floor(rounds / 2)),
+  const share = Math.ceil(rounds / 3);
+  const [folder, mongodb, redis] = await Promise.all([
+    inParallel(faultsOfFolder, share),
+    mongodbUri === undefined ? undefined : inParallel(faultsOfDatabase, share),
+    hasRedis ? inParallel(faultsOfRedis, share) : undefined,
   ]);
-  process.stdout.write(`${JSON.stringify({ folder, mongodb }, null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify({ folder, mongodb, redis }, null, 2)}\n`);
   if (mongodb === undefined) process.stderr.write('SKIPPED: MongoDB needs MONGODB_URI.\n');
-  const violations = [...folder.violations, ...(mongodb?.violations ?? [])];
+  if (redis === undefined) process.stderr.write('SKIPPED: Redis needs `.ci/redis install`.\n');
+  const violations = [folder, mongodb, redis].flatMap((report) => report?.violations ?? []);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

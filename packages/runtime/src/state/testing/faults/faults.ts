@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultProxy } from '@petstore/testing/mongodb';
+import type { RedisProcess } from '@petstore/testing/redis';
 import { startProcess } from '@petstore/testing/startProcess';
 
 /** A fault of a state. `begin` resolves when it has begun, with a function that ends it. */
@@ -64,5 +65,30 @@ export function databaseFaults(proxy: FaultProxy): readonly StateFault[] {
     { name: 'half replies', begin: begin({ kind: 'cutMessages', percent: 50 }, 0) },
     { name: 'rejected connections', begin: begin({ kind: 'reject' }, 200) },
     { name: 'frozen replies', begin: begin({ kind: 'freeze' }, 500) },
+  ];
+}
+
+/** Faults of a Redis that writes each command to its append-only file before it replies. */
+export function redisFaults(server: RedisProcess): readonly StateFault[] {
+  return [
+    {
+      name: 'killed server',
+      async begin() {
+        await sleep(random(40));
+        await server.kill();
+        return server.start;
+      },
+    },
+    {
+      name: 'suspended server',
+      async begin() {
+        await sleep(random(40));
+        server.freeze();
+        return async () => {
+          await sleep(500);
+          server.resume();
+        };
+      },
+    },
   ];
 }

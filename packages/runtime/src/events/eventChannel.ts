@@ -1,0 +1,165 @@
+import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { resyncErrors } from 'trpc-gateway/procedures';
+import type { EventLog, LogItem, Retention } from './eventLog.ts';
+
+/** A schema of zod 4. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. */
+export interface EventSchema<Event> {
+  /** @throws if the event does not match, or the schema has a transform, which cannot be reversed. Use a codec instead */
+  encode(event: Event): unknown;
+  /** @throws if the stored value does not match */
+  decode(stored: never): Event;
+}
+
+export interface EventChannelOptions<Event> {
+  /** Where the events are kept: `memoryEventLog()`, `folderEventLog()`. */
+  readonly log: EventLog;
+  /** Distinguishes the channels of a log: 1 to 100 letters, digits, `_`, `-` and `.`. */
+  readonly name: string;
+  /** The schema of the events. Their JSON is stored. */
+  readonly event: EventSchema<Event>;
+  /**
+   * How many events of each key are kept, and for how many milliseconds, so that clients can resume after a disconnect. The limit
+   * that is reached first counts. Default: 1,000 events, one hour.
+   */
+  readonly keep?: Partial<Retention>;
+}
+
+export interface SubscribeOptions<Snapshot = never> {
+  /** The id of the last event that the client has received: the input property `lastEventId` of the procedure. */
+  readonly lastEventId?: string | null | undefined;
+  /** The signal of the procedure, which ends the subscription. */
+  readonly signal: AbortSignal | undefined;
+  /**
+   * Returns the current data, which is sent as the first event of a client without `lastEventId`, and instead of each `RESYNC`.
+   * It is called after the position of the subscription is fixed: an event that happens meanwhile follows it, even if the data
+   * contains it already. It gives the client an id from the start, with which it misses nothing if it disconnects before its first
+   * event.
+   */
+  readonly snapshot?: () => Snapshot | Promise<Snapshot>;
+}
+
+/** Events of one type, by key. */
+export interface EventChannel<Event> {
+  /**
+   * Stores an event and sends it to the subscribers of the key in all processes that share the log.
+   * @returns the id of the event, when it is stored
+   * @throws if the event does not match the schema, or the log cannot store it
+   */
+  publish(key: string, event: Event): Promise<string>;
+
+  /**
+   * Subscribes to the events of a key. A client with `lastEventId` gets all events that it has missed, once each and in order, then
+   * the live ones. If some are missing for good, the error `RESYNC` of `resyncErrors` takes their place, or a `snapshot`: they are
+   * no longer kept, the id is of another log, or a later version of the schema rejects them.
+   *
+   * The procedure authorizes each client before it subscribes. It runs again for each connection, so that a client
+   * which has lost its rights cannot resume:
+   *
+   * ```ts
+   * onAnimalChange: t.procedure
+   *   .meta({ openapi: { method: 'GET', path: '/shelters/{shelter}/changes', event: AnimalChange } })
+   *   .input(z.object({ shelter: z.string(), lastEventId: z.string().optional() }))
+   *   .errors(resyncErrors)
+   *   .subscription(async ({ ctx, input: { lastEventId, shelter }, signal }) => {
+   *     await ctx.requireMember(shelter);
+   *     return animalChanges.subscribe(shelter, { lastEventId, signal });
+   *   }),
+   * ```
+   * @returns the events with their ids, when the position of a new client is fixed: an event that is published later is not missed
+   * @throws if the log cannot be read
+   */
+  subscribe<Snapshot = never>(
+    key: string,
+    options: SubscribeOptions<Snapshot>,
+  ): Promise<AsyncIterable<TrackedEnvelope<Event | Snapshot>, void, void>>;
+}
+
+const defaultKeep: Retention = { events: 1000, ms: 3_600_000 };
+
+/**
+ * Defines a channel of events. Subscribers in all processes that share the log get the events, and continue after a disconnect.
+ *
+ * ```ts
+ * const animalChanges = eventChannel({ log, name: 'animal-changes', event: AnimalChange });
+ * await animalChanges.publish(shelter, { type: 'adopted', id });
+ * ```
+ * @throws {TypeError} for an invalid option
+ */
+export function eventChannel<Event>(options: EventChannelOptions<Event>): EventChannel<Event> {
+  const { event: schema, log, name } = options;
+  const keep = { ...defaultKeep, ...options.keep };
+  checkName(name);
+  checkKeep(name, keep);
+  // Names have no colon.
+  const channelOf = (key: string) => `${name}:${key}`;
+
+  /** Returns the data of a stored event; `undefined` if the schema rejects it. */
+  function decode(stored: string): { readonly data: Event } | undefined {
+    try {
+      return { data: schema.decode(JSON.parse(stored) as never) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function* deliver<Snapshot>(
+    items: AsyncIterable<LogItem>,
+    snapshot: (() => Snapshot | Promise<Snapshot>) | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<TrackedEnvelope<Event | Snapshot>, void, void> {
+    for await (const item of items) {
+      const event = item.type === 'event' ? decode(item.event) : undefined;
+      if (event) yield tracked(item.id, event.data);
+      else if (snapshot) yield tracked(item.id, await snapshot());
+      else if (item.type !== 'joined') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
+    }
+    if (!signal.aborted) throw closedError();
+  }
+
+  return {
+    publish: async (key, event) => log.append(channelOf(key), JSON.stringify(schema.encode(event)), keep),
+    async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
+      const items = log.read(channelOf(key), lastEventId ?? undefined, signal);
+      return deliver(
+        (lastEventId ?? undefined) === undefined ? await started(items) : items,
+        snapshot,
+        signal,
+      );
+    },
+  };
+}
+
+/** The error of a subscription whose log was closed: its end would tell clients that nothing follows. */
+export const closedError = (): TRPCError =>
+  new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service stops. Connect again.' });
+
+/** Waits for the first item. */
+async function started(items: AsyncIterable<LogItem>): Promise<AsyncIterable<LogItem>> {
+  const iterator = items[Symbol.asyncIterator]();
+  let first: IteratorResult<LogItem> | undefined = await iterator.next();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const result = first ?? (await iterator.next());
+        first = undefined;
+        return result;
+      },
+      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    }),
+  };
+}
+
+/** @throws {TypeError} for a name that could be confused with another one in the log */
+export function checkName(name: string): void {
+  if (/^[\w.-]{1,100}$/.test(name)) return;
+  throw new TypeError(
+    `The name ${JSON.stringify(name)} is invalid: use 1 to 100 letters, digits, "_", "-" and ".", such as "animal-changes".`,
+  );
+}
+
+function checkKeep(name: string, keep: Retention): void {
+  for (const [field, value] of Object.entries(keep)) {
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    throw new TypeError(`keep.${field} of the channel ${name} is ${value}. Set an integer of 1 or more.`);
+  }
+}

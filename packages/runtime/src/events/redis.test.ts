@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasRedis, type RedisProcess, startRedis } from '@petstore/testing/redis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beginning } from './eventLog.ts';
+import { collect, keepAll, numbers, openRedisLog, received, textsOf } from './testing/collect.ts';
+import { describeEventLog } from './testing/eventLogContract.ts';
+
+describe.skipIf(!hasRedis)('Redis', () => {
+  let shared: RedisProcess;
+  beforeAll(async () => {
+    shared = await startRedis();
+  });
+  afterAll(() => shared.remove());
+
+  const openAt = (url: string, prefix?: string) => openRedisLog(() => createClient({ url }), prefix);
+
+  async function newServer(options?: readonly string[]): Promise<RedisProcess> {
+    const server = await startRedis(options);
+    onTestFinished(() => server.remove());
+    return server;
+  }
+
+  describeEventLog('in Redis', async () => {
+    const prefix = randomUUID();
+    const reopen = async () => openAt(shared.url, prefix);
+    return { log: await reopen(), reopen };
+  });
+
+  it.each([
+    ['FLUSHALL', [], flush],
+    ['a crash', [], restart],
+    ['a restart without its files', ['--appendonly', 'no'], restart],
+  ] as const)('readers get one resync after %s', async (_what, options, lose) => {
+    const server = await newServer(options);
+    const log = openAt(server.url);
+    const first = await log.append('a', '1', keepAll);
+    const live = collect(log, 'a', beginning);
+    await received(live, '1');
+    await lose(server);
+    await vi.waitFor(() => log.append('a', '2', keepAll), 5000);
+    await received(live, '2');
+    expect(textsOf(live)).toEqual(['1', '(resync)', '2']);
+    const resumed = collect(log, 'a', first);
+    await received(resumed, '2');
+    expect(textsOf(resumed)).toEqual(['(resync)', '2']);
+  });
+
+  async function flush(server: RedisProcess): Promise<void> {
+    await server.command('FLUSHALL');
+  }
+
+  async function restart(server: RedisProcess): Promise<void> {
+    await server.kill();
+    await server.start();
+  }
+
+  it('an id names one event forever: after a backup was restored, an id of later events leads to a resync', async () => {
+    const server = await newServer(['--appendonly', 'no']);
+    const log = openAt(server.url);
+    await log.append('a', '1', keepAll);
+    expect(await server.command('SAVE')).toBe('+OK');
+    const lost = await log.append('a', '2', keepAll);
+    await restart(server);
+    const again = await vi.waitFor(() => log.append('a', '3', keepAll), 5000);
+    await log.append('a', '4', keepAll);
+    expect(again).not.toBe(lost);
+    const items = collect(log, 'a', lost);
+    await received(items, '4');
+    expect(textsOf(items)).toEqual(['(resync)', '3', '4']);
+  });
+
+  it('a command that a client sends twice appends one event', async () => {
+    const log = openRedisLog(() => {
+      const client = createClient({ url: shared.url });
+      const once = client.eval.bind(client);
+      return Object.assign(client, {
+        async eval(...args: Parameters<typeof once>) {
+          await once(...args);
+          return once(...args);
+        },
+      });
+    });
+    const ids = [await log.append('a', '1', keepAll), await log.append('a', '2', keepAll)];
+    expect(ids.map((id) => id.split('-')[1])).toEqual(['1', '2']);
+    const items = collect(log, 'a', beginning);
+    await received(items, '2');
+    expect(textsOf(items)).toEqual(['1', '2']);
+  });
+
+  it('exactly the events that are older than their time are removed, also many at once', async () => {
+    const log = openAt(shared.url);
+    const keep = { events: 100_000, ms: 1000 };
+    const append = (from: number, to: number) =>
+      Promise.all(numbers(from, to).map((event) => log.append('a', event, keep)));
+    await append(1, 700);
+    await sleep(600);
+    await append(701, 800);
+    await sleep(500);
+    await append(801, 801);
+    const items = collect(log, 'a', beginning);
+    await received(items, '801');
+    expect(textsOf(items)).toEqual(['(resync)', ...numbers(701, 801)]);
+  });
+
+  it('200 readers of a channel cost the server as much as one, and idle readers one command in 2 s', async () => {
+    const server = await newServer();
+    const log = openAt(server.url);
+    const readers = Array.from({ length: 200 }, () => collect(log, 'a'));
+    await vi.waitFor(() => expect(readers.every(({ length }) => length === 1)).toBe(true), 5000);
+    const client = await createClient({ url: server.url }).connect();
+    onTestFinished(() => client.close());
+    const before = await commandsOf(client);
+    for (let at = 1; at <= 100; at += 1) await log.append('a', String(at), keepAll);
+    for (const items of readers) await received(items, '100');
+    const after = await commandsOf(client);
+    expect(after.eval - before.eval).toBe(100);
+    expect(after.xread - before.xread).toBeLessThanOrEqual(102);
+    await sleep(4000);
+    const idle = await commandsOf(client);
+    expect(idle.eval - after.eval).toBe(0);
+    expect(idle.xread - after.xread).toBeLessThanOrEqual(3);
+  });
+});
+
+/** How often the server has run some commands. */
+async function commandsOf(client: { info(section: string): Promise<string> }) {
+  const info = await client.info('commandstats');
+  const callsOf = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
+  return { eval: callsOf('eval'), xread: callsOf('xread') };
+}

@@ -1,0 +1,340 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { beginning, type EventLog, type LogItem, type Retention } from '../eventLog.ts';
+import { Journey } from './journey.ts';
+
+/** Opens a new log; `reopen` opens the same log as another process would. */
+export type OpenEventLog = () => Promise<{
+  readonly log: EventLog;
+  readonly reopen: () => Promise<EventLog>;
+}>;
+
+/** Keeps all events of a test. */
+const keepAll: Retention = { events: 100_000, ms: 3_600_000 };
+
+/** A reader that a test reads step by step. It ends with the test. */
+class TestReader {
+  readonly #controller = new AbortController();
+  readonly #iterator: AsyncIterator<LogItem>;
+
+  constructor(log: EventLog, channel: string, after?: string) {
+    this.#iterator = log.read(channel, after, this.#controller.signal)[Symbol.asyncIterator]();
+    onTestFinished(() => this.abort());
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  next(): Promise<IteratorResult<LogItem>> {
+    return this.#iterator.next();
+  }
+
+  /** Reads an item. Fails if the reader has ended. */
+  async item(): Promise<LogItem> {
+    const { done, value } = await this.next();
+    if (done) throw new Error('The reader has ended.');
+    return value;
+  }
+
+  /** Reads items, with events as their texts and others as their types in parentheses. */
+  async texts(count: number): Promise<string[]> {
+    const texts: string[] = [];
+    // oxlint-disable-next-line no-await-in-loop -- one item after the other
+    for (let at = 0; at < count; at += 1) texts.push(textOf(await this.item()));
+    return texts;
+  }
+}
+
+const textOf = (item: LogItem): string => (item.type === 'event' ? item.event : `(${item.type})`);
+
+/** Appends events one after the other, and returns their ids. */
+async function appendAll(log: EventLog, channel: string, events: readonly string[], keep = keepAll) {
+  const ids: string[] = [];
+  // oxlint-disable-next-line no-await-in-loop -- one event after the other
+  for (const event of events) ids.push(await log.append(channel, event, keep));
+  return ids;
+}
+
+const numbers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => String(from + at));
+
+const sequenceOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1));
+
+/** Returns the id at another sequence number of the same epoch. */
+const idAt = (id: string, sequence: number): string => `${id.slice(0, id.lastIndexOf('-'))}-${sequence}`;
+
+/** Returns random connections of a reader: through which log, how many items it takes, and how long it then stays away. */
+const travels = (reader: number) =>
+  fc.sample(
+    fc.record({
+      via: fc.nat(3),
+      take: fc.integer({ min: 1, max: reader % 4 === 0 ? 10_000 : 300 }),
+      pauseMs: fc.nat(5),
+    }),
+    { numRuns: 10_000, seed: (fc.readConfigureGlobal().seed ?? 0) + reader },
+  );
+
+/** The contract suite of an `EventLog`, on which `publish` and `subscribe` rely. */
+export function describeEventLog(name: string, openLog: OpenEventLog): void {
+  describe(`the event log ${name}`, () => {
+    it('append returns ids of one epoch with the sequence numbers 1, 2, 3', async () => {
+      const { log, reopen } = await openLog();
+      const other = await reopen();
+      const ids = [...(await appendAll(log, 'a', ['x', 'y'])), ...(await appendAll(other, 'a', ['z']))];
+      expect(ids[0]).toMatch(/^[0-9A-Za-z]{1,32}-1$/);
+      expect(ids).toEqual([1, 2, 3].map((sequence) => idAt(ids[0] ?? '', sequence)));
+      expect((await appendAll(log, 'b', ['x'])).map(sequenceOf)).toEqual([1]);
+    });
+
+    it('appends that a process starts together are stored in the order of the calls', async () => {
+      const { log } = await openLog();
+      const ids = await Promise.all(numbers(1, 300).map((event) => log.append('a', event, keepAll)));
+      expect(ids.map(sequenceOf)).toEqual(numbers(1, 300).map(Number));
+      expect(await new TestReader(log, 'a', beginning).texts(300)).toEqual(numbers(1, 300));
+    });
+
+    it('a reader without an id begins with joined and gets only later events', async () => {
+      const { log, reopen } = await openLog();
+      await appendAll(log, 'a', ['before']);
+      const reader = new TestReader(await reopen(), 'a');
+      expect(await reader.texts(1)).toEqual(['(joined)']);
+      await appendAll(log, 'a', ['x', 'y']);
+      expect(await reader.texts(2)).toEqual(['x', 'y']);
+    });
+
+    it('a reader that joined before the first event of a channel gets it, and its id continues there', async () => {
+      const { log, reopen } = await openLog();
+      const reader = new TestReader(log, 'new');
+      const { id, type } = await reader.item();
+      expect(type).toBe('joined');
+      reader.abort();
+      const other = await reopen();
+      await appendAll(other, 'new', ['x', 'y']);
+      expect(await new TestReader(other, 'new', id).texts(2)).toEqual(['x', 'y']);
+    });
+
+    it('a reader with an id gets all later events of its channel, once each and in order, then live ones', async () => {
+      const { log, reopen } = await openLog();
+      const [, second = ''] = await appendAll(log, 'a', numbers(1, 250));
+      await appendAll(log, 'b', ['other']);
+      const other = await reopen();
+      const reader = new TestReader(other, 'a', second);
+      expect(await reader.texts(248)).toEqual(numbers(3, 250));
+      const live = reader.texts(2);
+      await appendAll(log, 'a', ['live']);
+      await appendAll(other, 'a', ['own']);
+      expect(await live).toEqual(['live', 'own']);
+    });
+
+    it('the id of each event is the position after it', async () => {
+      const { log } = await openLog();
+      const ids = await appendAll(log, 'a', ['x', 'y', 'z']);
+      const reader = new TestReader(log, 'a', beginning);
+      const read = [await reader.item(), await reader.item(), await reader.item()];
+      expect(read).toEqual(['x', 'y', 'z'].map((event, at) => ({ type: 'event', id: ids[at], event })));
+      expect(await new TestReader(log, 'a', read[1]?.id).texts(1)).toEqual(['z']);
+    });
+
+    it('a reader whose next event is no longer kept gets one resync, then what is kept', async () => {
+      const { log } = await openLog();
+      const [first] = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
+      const reader = new TestReader(log, 'a', first);
+      expect(await reader.texts(5)).toEqual(['(resync)', '7', '8', '9', '10']);
+      await appendAll(log, 'a', ['live']);
+      expect(await reader.texts(1)).toEqual(['live']);
+    });
+
+    it('a reader whose next event is the oldest kept one gets no resync', async () => {
+      const { log } = await openLog();
+      const ids = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
+      expect(await new TestReader(log, 'a', ids[5]).texts(4)).toEqual(['7', '8', '9', '10']);
+    });
+
+    it('events older than their time are removed when the next one is appended', async () => {
+      const { log } = await openLog();
+      const keep = { events: 1000, ms: 50 };
+      const [first] = await appendAll(log, 'a', ['x', 'y'], keep);
+      await sleep(60);
+      await appendAll(log, 'a', ['z'], keep);
+      expect(await new TestReader(log, 'a', first).texts(2)).toEqual(['(resync)', 'z']);
+      expect(await new TestReader(log, 'a', beginning).texts(2)).toEqual(['(resync)', 'z']);
+    });
+
+    it('the position of a resync is that before the event that follows it', async () => {
+      const { log } = await openLog();
+      const [first] = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
+      const { id } = await new TestReader(log, 'a', first).item();
+      expect(sequenceOf(id)).toBe(6);
+      expect(await new TestReader(log, 'a', id).texts(4)).toEqual(['7', '8', '9', '10']);
+    });
+
+    it.each([
+      ['of another epoch', () => 'ffffffffffff-1'],
+      ['of another epoch, with a later sequence number', () => 'ffffffffffff-1000'],
+      ['later than the newest event', (id: string) => idAt(id, 3)],
+      ['far later than the newest event', (id: string) => idAt(id, 999_999_999_999)],
+      ['that is empty', () => ''],
+      ['that no log has written', () => 'constructor-\u0000-01'],
+      ['that is very long', () => '1'.repeat(10_000)],
+      ['without an epoch', () => '-1'],
+      ['of the epoch alone', (id: string) => id.slice(0, id.lastIndexOf('-'))],
+    ])('a reader with an id %s gets one resync, then all that is kept', async (_what, idOf) => {
+      const { log } = await openLog();
+      const [id = ''] = await appendAll(log, 'a', ['x', 'y']);
+      const reader = new TestReader(log, 'a', idOf(id));
+      expect(await reader.texts(3)).toEqual(['(resync)', 'x', 'y']);
+      await appendAll(log, 'a', ['live']);
+      expect(await reader.texts(1)).toEqual(['live']);
+    });
+
+    it('a reader with an id of an unknown channel gets one resync, then later events', async () => {
+      const { log } = await openLog();
+      const [id] = await appendAll(log, 'a', ['x']);
+      const reader = new TestReader(log, 'b', id);
+      expect(await reader.texts(1)).toEqual(['(resync)']);
+      await appendAll(log, 'b', ['y']);
+      expect(await reader.texts(1)).toEqual(['y']);
+    });
+
+    it('a slow reader gets one resync for all events that were removed since it was read', async () => {
+      const { log } = await openLog();
+      const keep = { events: 10, ms: 3_600_000 };
+      const reader = new TestReader(log, 'a');
+      await reader.item();
+      await appendAll(log, 'a', numbers(1, 5), keep);
+      expect(await reader.texts(1)).toEqual(['1']);
+      await appendAll(log, 'a', numbers(6, 1000), keep);
+      const texts: string[] = [];
+      // oxlint-disable-next-line no-await-in-loop -- one item after the other
+      while (texts.at(-1) !== '1000') texts.push(...(await reader.texts(1)));
+      const gap = texts.indexOf('(resync)');
+      // It may hold a page of events that it had read.
+      expect(texts.slice(0, gap)).toEqual(numbers(2, gap + 1));
+      expect(texts.slice(gap + 1)).toEqual(numbers(991, 1000));
+    });
+
+    it('aborting the signal ends a reader that waits', async () => {
+      const { log } = await openLog();
+      const reader = new TestReader(log, 'a');
+      await reader.item();
+      const pending = reader.next();
+      reader.abort();
+      expect(await pending).toMatchObject({ done: true });
+      expect(await reader.next()).toMatchObject({ done: true });
+    });
+
+    it('aborting the signal ends a reader that has more to read', async () => {
+      const { log } = await openLog();
+      await appendAll(log, 'a', ['x', 'y', 'z']);
+      const reader = new TestReader(log, 'a', beginning);
+      await reader.item();
+      reader.abort();
+      expect(await reader.next()).toMatchObject({ done: true });
+    });
+
+    it('a reader whose signal is aborted already ends without an item', async () => {
+      const { log } = await openLog();
+      const iterator = log.read('a', undefined, AbortSignal.abort())[Symbol.asyncIterator]();
+      expect(await iterator.next()).toMatchObject({ done: true });
+    });
+
+    it('channels and events may be any strings, also long ones', async () => {
+      const { log } = await openLog();
+      const long = 'ä'.repeat(20_000);
+      for (const channel of ['', '\u0000', long, `${long}2`, '$a.b', '{x}', 'a:b', 'a*']) {
+        const event = JSON.stringify({ channel, units: '\u0000\u00ff\n\u{1f43e}' });
+        await log.append(channel, event, keepAll);
+        await log.append(channel, '', keepAll);
+        expect(await new TestReader(log, channel, beginning).texts(2)).toEqual([event, '']);
+      }
+    });
+
+    it('readers of one channel do not see the events of others, and each reader gets all of its own', async () => {
+      const { log, reopen } = await openLog();
+      const other = await reopen();
+      const readers = numbers(1, 50).map(
+        (channel) => new TestReader(Number(channel) % 2 ? log : other, channel),
+      );
+      for (const reader of readers) expect(await reader.texts(1)).toEqual(['(joined)']);
+      await Promise.all(
+        numbers(1, 50).map((channel) => appendAll(log, channel, [`${channel}a`, `${channel}b`])),
+      );
+      for (const [at, reader] of readers.entries()) {
+        expect(await reader.texts(2)).toEqual([`${at + 1}a`, `${at + 1}b`]);
+      }
+    });
+
+    it.each([
+      ['get each of 10,000 events of 4 writers once and in order', keepAll],
+      ['miss no event of 4 writers without a resync if few are kept', { events: 200, ms: 3_600_000 }],
+    ])(
+      '20 readers that disconnect at random %s',
+      async (_what, keep) => {
+        const { log, reopen } = await openLog();
+        const logs = [log, await reopen(), await reopen(), await reopen()];
+        const total = 10_000;
+        const joined = Promise.withResolvers<void>();
+        let joinedCount = 0;
+        const travel = async (at: number): Promise<Journey> => {
+          const journey = new Journey();
+          for (const { pauseMs, take, via } of travels(at)) {
+            const controller = new AbortController();
+            let left = take;
+            const source = logs[via]?.read('a', journey.id, controller.signal) ?? [];
+            // oxlint-disable-next-line no-await-in-loop -- one connection after the other
+            for await (const item of source) {
+              journey.add(item);
+              if (item.type === 'joined' && (joinedCount += 1) === 20) joined.resolve();
+              left -= 1;
+              if (left === 0 || journey.sequence === total) controller.abort();
+            }
+            if (journey.sequence === total) break;
+            // oxlint-disable-next-line no-await-in-loop -- between two connections
+            await sleep(pauseMs);
+          }
+          return journey;
+        };
+        const journeys = Array.from({ length: 20 }, (_, at) => travel(at));
+        await Promise.race([joined.promise, Promise.all(journeys)]);
+        const ids = await Promise.all(
+          logs.map(async (each, writer) => {
+            const written: string[] = [];
+            for (let from = 0; from < total / 4; from += 25) {
+              const group = numbers(from, from + 24).map((event) =>
+                each.append('a', `${writer}:${event}`, keep),
+              );
+              // oxlint-disable-next-line no-await-in-loop -- readers take turns with the writers
+              written.push(...(await Promise.all(group)));
+            }
+            return written;
+          }),
+        );
+        expect(ids.map((written) => written.map(sequenceOf).toSorted((one, other) => one - other))).toEqual(
+          ids.map((written) => written.map(sequenceOf)),
+        );
+        expect(new Set(ids.flat()).size).toBe(total);
+        for (const journey of await Promise.all(journeys)) {
+          expect(journey.sequence).toBe(total);
+          if (keep !== keepAll) continue;
+          expect(journey.eventCount).toBe(total);
+          expect(journey.resyncCount).toBe(0);
+        }
+      },
+      120_000,
+    );
+
+    it('close ends readers that wait, and append and read reject afterwards', async () => {
+      const { reopen } = await openLog();
+      const log = await reopen();
+      const reader = new TestReader(log, 'a');
+      await reader.item();
+      const pending = reader.next();
+      await log.close();
+      expect(await pending).toMatchObject({ done: true });
+      await expect(log.append('a', 'x', keepAll)).rejects.toThrow('closed');
+      await expect(new TestReader(log, 'a').next()).rejects.toThrow('closed');
+    });
+  });
+}

@@ -1,0 +1,172 @@
+import { createGateway, takeTokens } from 'trpc-gateway';
+import { hasRedis, type RedisProcess, startFaultProxy, startRedis } from '@petstore/testing/redis';
+import { initTRPC } from '@trpc/server';
+import fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { redisState } from './redis.ts';
+import { acceptedBy, acceptedTogether } from './testing/acceptedTogether.ts';
+import { describeState } from './testing/stateContract.ts';
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+describe.skipIf(!hasRedis)('Redis', () => {
+  let shared: RedisProcess;
+  beforeAll(async () => {
+    shared = await startRedis();
+  });
+  afterAll(() => shared.remove());
+
+  async function openAt(url: string, prefix?: string) {
+    const connect = () => createClient({ url });
+    const state = await redisState({ connect, ...(prefix !== undefined && { prefix }) });
+    onTestFinished(() => state.close());
+    return state;
+  }
+
+  /** A server that a test may kill. */
+  async function newServer(options?: readonly string[]): Promise<RedisProcess> {
+    const server = await startRedis(options);
+    onTestFinished(() => server.remove());
+    return server;
+  }
+
+  describeState('in Redis', async () => {
+    const prefix = randomUUID();
+    const reopen = () => openAt(shared.url, prefix);
+    return { state: await reopen(), reopen };
+  });
+
+  it('redisState stores hashes of keys only, and each key but one expires', async () => {
+    const server = await newServer();
+    const state = await openAt(server.url);
+    await state.add('credential secret', 'value', 60_000);
+    await state.take('credential secret', 1, { size: 10, windowMs: 60_000 });
+    const client = await createClient({ url: server.url }).connect();
+    onTestFinished(() => client.close());
+    const keys = await client.keys('*');
+    expect(keys).toHaveLength(3);
+    expect(keys.join()).not.toContain('secret');
+    const lasting = await Promise.all(keys.map(async (key) => (await client.pTTL(key)) === -1));
+    expect(keys.filter((_key, at) => lasting[at])).toEqual(['{gatewayState}:opened']);
+  });
+
+  it('take computes as takeTokens does', async () => {
+    const state = await openAt(shared.url, randomUUID());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 1000 }),
+        // Too long for a token to be refilled during the test.
+        fc.integer({ min: 1_000_000_000, max: 100_000_000_000 }),
+        fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 8 }),
+        async (size, windowMs, counts) => {
+          const key = randomUUID();
+          const bucket = { size, windowMs };
+          let fullAt: number | undefined;
+          for (const count of counts) {
+            const expected = takeTokens(fullAt, count, bucket, 0);
+            fullAt = expected.fullAt;
+            const { isTaken, left } = expected.taken;
+            // oxlint-disable-next-line no-await-in-loop -- one after the other
+            expect(await state.take(key, count, bucket)).toMatchObject({ isTaken, left });
+          }
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('four processes accept 1,000 calls of a limit of 1,000, within 1%', async () => {
+    const server = await newServer();
+    const limit = { limit: 1000, windowMs: 3_600_000 };
+    const accepted = await acceptedTogether(4, { state: { redis: server.url }, ...limit, calls: 600 });
+    expect(sum(accepted)).toBeGreaterThanOrEqual(990);
+    expect(sum(accepted)).toBeLessThanOrEqual(1010);
+  });
+
+  it.each([
+    ['FLUSHALL', [], async (server: RedisProcess) => void (await server.command('FLUSHALL'))],
+    [
+      'a restart without its files',
+      ['--appendonly', 'no'],
+      async (server: RedisProcess) => {
+        await server.kill();
+        await server.start();
+      },
+    ],
+  ])(
+    'after %s limits go on within 1%%, and add rejects until the state is opened again',
+    async (_what, options, lose) => {
+      const server = await newServer(options);
+      const states = [await openAt(server.url), await openAt(server.url)] as const;
+      await states[0].add('key', 'first', 60_000);
+      const before = await acceptedBy(states, 600, 1000);
+      await lose(server);
+      // The first call of each may find its connection lost.
+      for (const state of states)
+        await vi.waitFor(() => state.take('other', 0, { size: 1, windowMs: 1 }), 5000);
+      const after = await acceptedBy(states, 600, 1000);
+      expect(before + after).toBeGreaterThanOrEqual(990);
+      expect(before + after).toBeLessThanOrEqual(1010);
+      for (const state of states)
+        await expect(state.add('key', 'second', 60_000)).rejects.toThrow(
+          'The keys of the state in Redis were removed: calls with an idempotency key could run twice. Restart all processes of the service.',
+        );
+      expect(await (await openAt(server.url)).add('key', 'third', 60_000)).toBeUndefined();
+    },
+  );
+
+  it('what was acknowledged survives SIGKILL of a Redis with an append-only file', async () => {
+    const server = await newServer();
+    const state = await openAt(server.url);
+    const keys = Array.from({ length: 200 }, (_, at) => `key ${at}`);
+    const stored: string[] = [];
+    const adds = Promise.allSettled(
+      keys.map(async (key) => {
+        if ((await state.add(key, 'first', 60_000)) === undefined) stored.push(key);
+      }),
+    );
+    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(0));
+    await server.kill();
+    await server.start();
+    await adds;
+    await vi.waitFor(() => state.add('other', 'value', 60_000), 5000);
+    for (const key of stored) expect(await state.add(key, 'second', 60_000)).toBe('first');
+  });
+
+  it('rateLimit counts per process while Redis is unavailable, and logs one error', async () => {
+    const proxy = await startFaultProxy(shared.url);
+    onTestFinished(() => proxy.close());
+    const state = await openAt(proxy.uri, randomUUID());
+    const printed: string[] = [];
+    // oxlint-disable-next-line no-console -- the gateway reports an unavailable state here
+    vi.mocked(console.error).mockImplementation((line) => void printed.push(String(line)));
+    const t = initTRPC.create();
+    const { fetch } = await createGateway({
+      router: t.router({ ping: t.procedure.query(() => 'pong') }),
+      createContext: () => ({}),
+      document: { title: 'Ping', version: '0.0.0' },
+      rateLimit: { calls: 3, windowMs: 3_600_000 },
+      state,
+    });
+    proxy.set({ kind: 'reject' });
+    const statuses: number[] = [];
+    for (let call = 0; call < 5; call += 1) {
+      statuses.push((await fetch('http://localhost/trpc/ping')).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    expect(printed).toHaveLength(1);
+    expect(printed[0]).toContain('the shared state of rateLimit is unavailable');
+    proxy.set({ kind: 'none' });
+    // The shared bucket was not used.
+    await expect
+      .poll(async () => (await fetch('http://localhost/trpc/ping')).status, {
+        timeout: 10_000,
+        interval: 200,
+      })
+      .toBe(200);
+    // oxlint-disable-next-line no-console
+    vi.mocked(console.error).mockClear();
+  });
+});

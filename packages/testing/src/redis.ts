@@ -1,0 +1,153 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './freePort.ts';
+import { startProcess } from './startProcess.ts';
+
+export { type FaultProxy, startFaultProxy } from './faultProxy.ts';
+
+const folder =
+  process.env['REDIS_DIR'] ??
+  join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'petstore-redis');
+
+/**
+ * Whether `.ci/redis install` has unpacked Redis on this machine. Where it has not, tests that need it are skipped; where
+ * `REQUIRE_REDIS` is set, as `.ci/run` sets it, every test file that imports this fails.
+ */
+export const hasRedis: boolean = existsSync(join(folder, 'installed'));
+if (!hasRedis && process.env['REQUIRE_REDIS'] !== undefined) {
+  throw new Error(`REQUIRE_REDIS is set, but ${folder} has no Redis. Run \`.ci/redis install\`.`);
+}
+
+/** A Redis server or Sentinel of a test, on a free port of this machine. */
+export interface RedisProcess {
+  readonly url: string;
+  readonly port: number;
+  /** Suspends it (SIGSTOP): its connections stay open, and nothing is answered. */
+  readonly freeze: () => void;
+  readonly resume: () => void;
+  /** Ends it (SIGKILL). */
+  readonly kill: () => Promise<void>;
+  /** Starts it again after `kill`, with the files that it had written. */
+  readonly start: () => Promise<void>;
+  /** Sends a command. @returns the first line of the reply, such as `+OK` */
+  readonly command: (...words: readonly string[]) => Promise<string>;
+  /** Ends it and removes its files. */
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * Starts a Redis server that writes each command to its append-only file before it replies: what it has acknowledged survives
+ * SIGKILL.
+ * @param options further options, such as `['--appendonly', 'no']`
+ */
+export const startRedis = (options: readonly string[] = []): Promise<RedisProcess> =>
+  startOf('redis-server', async () => ['--appendonly', 'yes', '--save', '', ...options]);
+
+/** Starts a server that replicates another. */
+const startReplica = ({ port }: RedisProcess): Promise<RedisProcess> =>
+  startRedis(['--replicaof', `127.0.0.1 ${port}`, '--repl-diskless-sync-delay', '0']);
+
+/** Starts a Sentinel that replaces the server, as the group `tests`, half a second after it has stopped to respond. */
+const startSentinel = ({ port }: RedisProcess): Promise<RedisProcess> =>
+  startOf('redis-sentinel', async (path) => {
+    const file = join(path, 'sentinel.conf');
+    const lines = [
+      `sentinel monitor tests 127.0.0.1 ${port} 1`,
+      'sentinel down-after-milliseconds tests 500',
+      'sentinel failover-timeout tests 3000',
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    return [file];
+  });
+
+/** A server, a replica of it that has all its keys, and a Sentinel that knows both. */
+export interface RedisGroup {
+  readonly server: RedisProcess;
+  readonly replica: RedisProcess;
+  readonly sentinel: RedisProcess;
+  readonly remove: () => Promise<void>;
+}
+
+export async function startRedisGroup(): Promise<RedisGroup> {
+  const server = await startRedis();
+  const replica = await startReplica(server);
+  await until(async () => (await server.command('WAIT', '1', '100')) === ':1');
+  const sentinel = await startSentinel(server);
+  await until(async () => (await sentinel.command('SENTINEL', 'REPLICAS', 'tests')) === '*1');
+  return {
+    server,
+    replica,
+    sentinel,
+    async remove() {
+      await Promise.all([sentinel, replica, server].map((each) => each.remove()));
+    },
+  };
+}
+
+/** A Sentinel learns of replicas within 10 s. */
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  // oxlint-disable-next-line no-await-in-loop -- until it is
+  while (!(await isTrue().catch(() => false))) await sleep(20);
+}
+
+async function startOf(
+  program: string,
+  optionsIn: (path: string) => Promise<readonly string[]>,
+): Promise<RedisProcess> {
+  const path = await mkdtemp(join(tmpdir(), 'redis-'));
+  const options = await optionsIn(path);
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+
+  const command = async (...words: readonly string[]): Promise<string> => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`);
+    try {
+      const [chunk] = (await once(socket, 'data', { signal: AbortSignal.timeout(2000) })) as [Buffer];
+      return chunk.toString().split('\r\n', 1)[0] ?? '';
+    } finally {
+      socket.destroy();
+    }
+  };
+  const kill = async () => {
+    if (child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    child = undefined;
+  };
+  const start = async () => {
+    const own = ['--bind', '127.0.0.1', '--port', String(port), '--dir', path];
+    const started = startProcess(join(folder, 'bin', program), [...options, ...own], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    child = started;
+    // oxlint-disable-next-line no-await-in-loop -- until it responds
+    while ((await command('PING').catch(() => '')) !== '+PONG') {
+      if (started.exitCode !== null) throw new Error(`${program} has ended with ${started.exitCode}.`);
+      // oxlint-disable-next-line no-await-in-loop
+      await sleep(10);
+    }
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    freeze: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    kill,
+    start,
+    command,
+    async remove() {
+      await kill();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
