@@ -4,7 +4,7 @@ import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { codeOf } from '../procedures/clientError.ts';
 import type { Limit } from '../procedures/limitError.ts';
-import { OutgoingResponse, type Header } from '../http/response.ts';
+import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
@@ -202,7 +202,7 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   }
 
   get isReplay(): boolean {
-    return this.response.headers.some(isReplayHeader);
+    return this.response.isReplayed;
   }
 
   /**
@@ -255,7 +255,6 @@ export type RequestPolicy<Identity = unknown> = PolicyFor<RequestContext<Identit
 
 const noParameters: readonly never[] = [];
 const noProcedures: readonly never[] = [];
-const isReplayHeader = (header: Header): boolean => header[0] === 'idempotent-replayed';
 const clientClosed = 'CLIENT_CLOSED_REQUEST' satisfies TRPCError['code'];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */

@@ -235,6 +235,8 @@ export type PolicyResponse = Pick<
   'append' | 'body' | 'delete' | 'get' | 'header' | 'status'
 >;
 
+const replayedHeader = 'idempotent-replayed';
+
 /**
  * A response on its way out. Procedures set status and headers of the one that the request has (`ResponseControls`), the
  * protocol adds the body, policies change it (`PolicyResponse`), and the adapter writes it. An error is a new one, so
@@ -291,7 +293,12 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
   }
 
   replayed(): void {
-    this.header('idempotent-replayed', 'true');
+    this.header(replayedHeader, 'true');
+  }
+
+  /** Whether it is the response to an earlier request. */
+  get isReplayed(): boolean {
+    return this.headers.some(([name]) => name === replayedHeader);
   }
 
   redirect(location: string, status?: number): void {

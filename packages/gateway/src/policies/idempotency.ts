@@ -230,7 +230,8 @@ function replayOf(entry: IdempotencyEntry, fingerprint: string): ReplayedRespons
   if ('response' in entry) {
     const { bytes, code, headers, status, text } = entry.response;
     const body = bytes === undefined ? text : bytesOfText(bytes);
-    const response = new OutgoingResponse(status, [...headers, ['idempotent-replayed', 'true']], body);
+    const response = new OutgoingResponse(status, [...headers], body);
+    response.replayed();
     return Object.assign(response, { code });
   }
   if ('status' in entry) {

@@ -228,7 +228,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
 
   #respond(result: string): void {
     const headers = this.#headers();
-    const marked = headers.length === 0 ? result : markReplayed(result, headers);
+    const marked = this.context.isReplay ? markReplayed(result) : result;
     this.finish(resultResponse(marked, this.#call.id, headers));
   }
 

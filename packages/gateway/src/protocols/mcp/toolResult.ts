@@ -1,7 +1,6 @@
 // Hot path: an output is encoded once, and its result is concatenated.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import type { Header } from '../../http/response.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes, requireBytes } from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
@@ -74,11 +73,8 @@ export function errorResult(shown: object, call: ToolCall, record: { error: unkn
 const replayedMeta = { 'io.github.trpc-gateway/replayed': true };
 const replayedEnd = `,"_meta":${JSON.stringify(replayedMeta)}}`;
 
-/** Marks a new result as replayed if its response has the header `Idempotent-Replayed`. */
-export function markReplayed(result: string, headers: readonly Header[]): string {
-  const isReplayed = headers.some(([name]) => name === 'idempotent-replayed');
-  return isReplayed ? `${result.slice(0, -1)}${replayedEnd}` : result;
-}
+/** Marks a new result as replayed. */
+export const markReplayed = (result: string): string => `${result.slice(0, -1)}${replayedEnd}`;
 
 /**
  * Returns the result of an earlier call with the same key as replayed, in the form of the revision of its repeat: a client
