@@ -94,7 +94,7 @@ class SlowFirst extends BaseSequencer {
 }
 
 const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
-const redis = './packages/runtime/src/testing/redisSetup.ts';
+const redis = './packages/testing/src/redisSetup.ts';
 const bundle = './apps/server/test/testing/bundledProcess.ts';
 
 /** A project has the name by which `vitest run --project` of a package's script knows it. */

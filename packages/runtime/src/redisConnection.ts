@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What is used of a client of `redis` (node-redis): `createClient`, `createSentinel` and `createCluster` return one. */
@@ -108,3 +109,6 @@ async function destroy(client: RedisClient): Promise<void> {
     // It is closed.
   }
 }
+
+/** The part of a key in Redis that stands for a text of users, which may contain a credential. */
+export const hashKey = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -1,17 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { beginning, type LogItem } from './eventLog.ts';
 
-/** What a log stores of one channel, as of one moment. */
+/**
+ * What a log stores of one channel, as of one moment. Positions are sequence numbers, of the channel or of the whole log: those of
+ * a channel grow, and a reader at a position has all earlier events.
+ */
 export interface ChannelPage {
+  /** Positions of another epoch are unknown. */
   readonly epoch: string;
-  /** Sequence number of the newest event; 0 before the first. */
+  /** The position before the first event of the channel. */
+  readonly start: number;
+  /** Sequence number of its newest event; `start` before the first. */
   readonly last: number;
+  /** The position of new readers: `last` or higher. There is no higher one. */
+  readonly newest: number;
   /** The oldest kept events of the requested ones, in order. Empty only if there are none. */
   readonly events: readonly StoredEvent[];
 }
 
 export interface StoredEvent {
   readonly sequence: number;
+  /** Sequence number of the event before it in its channel, kept or not; `start` for the first. Events between are missing. */
+  readonly previous: number;
   readonly event: string;
 }
 
@@ -19,15 +29,14 @@ export interface StoredEvent {
 export interface ChannelSource {
   /**
    * Reads kept events with higher sequence numbers than `after`: about 100, as they are in memory until the reader has taken
-   * them. Begins an unknown channel with a new epoch. It may wait while the backend cannot be reached; a rejection ends the
-   * reader with an error.
-   * @param after `Infinity`: no events
+   * them. It may wait while the backend cannot be reached; a rejection ends the reader with an error.
+   * @param after -1: all events. `Infinity`: none, but the page is as new as any id that a client may have
    */
   readonly page: (channel: string, after: number) => ChannelPage | Promise<ChannelPage>;
   readonly watches: ChannelWatches;
 }
 
-/** Creates the epoch of a channel that begins. */
+/** Creates an epoch. */
 export const newEpoch = (): string => randomBytes(6).toString('hex');
 
 export const formatId = (epoch: string, sequence: number): string => `${epoch}-${sequence}`;
@@ -37,7 +46,7 @@ interface Position {
   sequence: number;
 }
 
-/** Reads an id. A malformed one is of an epoch that no channel has. */
+/** Reads an id. A malformed one is of an epoch that no log has. */
 function parseId(id: string): Position {
   const [, epoch = '', sequence = '0'] = /^([0-9A-Za-z]{1,32})-(0|[1-9]\d{0,14})$/.exec(id) ?? [];
   return { epoch, sequence: Number(sequence) };
@@ -52,55 +61,44 @@ export async function* readChannel(
 ): AsyncGenerator<LogItem, void, void> {
   const watch = source.watches.open(channel, signal);
   try {
-    const position = await startPosition(source, channel, after, watch);
-    if (position === undefined) return;
-    if (after === undefined) yield { type: 'joined', id: formatId(position.epoch, position.sequence) };
-    let isLost = false;
+    const position = parseId(after ?? beginning);
+    if (after === undefined || after === beginning) {
+      const page = await watch.orEnd(source.page(channel, Infinity));
+      if (page === undefined) return;
+      const isJoining = after === undefined || page.last === page.start;
+      position.epoch = page.epoch;
+      position.sequence = isJoining ? page.newest : page.start;
+      if (isJoining) yield { type: 'joined', id: formatId(position.epoch, position.sequence) };
+    }
     while (!watch.isEnded) {
       watch.hasChanged = false;
       // oxlint-disable-next-line no-await-in-loop -- one page after the other
       const page = await watch.orEnd(source.page(channel, position.sequence));
       if (page === undefined) return;
-      const { epoch, last, events } = page;
-      if (epoch !== position.epoch || last < position.sequence) {
-        isLost = true;
+      const { epoch, events, last, newest } = page;
+      if (epoch !== position.epoch || newest < position.sequence) {
         position.epoch = epoch;
-        position.sequence = 0;
+        // Lower than any other: a gap is before all that follows.
+        position.sequence = -1;
         continue;
       }
-      for (const { event, sequence } of events) {
+      for (const { event, previous, sequence } of events) {
         if (watch.isEnded) return;
-        if (isLost || sequence !== position.sequence + 1)
-          yield { type: 'resync', id: formatId(epoch, sequence - 1) };
-        isLost = false;
+        if (previous > position.sequence) yield { type: 'resync', id: formatId(epoch, previous) };
         position.sequence = sequence;
         if (watch.isEnded) return;
         yield { type: 'event', id: formatId(epoch, sequence), event };
       }
-      if (events.length > 0) continue;
-      if (isLost || last !== position.sequence) {
-        isLost = false;
-        position.sequence = last;
-        yield { type: 'resync', id: formatId(epoch, last) };
+      if (events.length === 0 && last > position.sequence) {
+        position.sequence = newest;
+        yield { type: 'resync', id: formatId(epoch, newest) };
       }
       // oxlint-disable-next-line no-await-in-loop -- until there is more to read
-      await watch.changed();
+      if (last <= position.sequence) await watch.changed();
     }
   } finally {
     watch.close();
   }
-}
-
-/** Returns where a reader begins; `undefined` if it has to end. */
-async function startPosition(
-  source: ChannelSource,
-  channel: string,
-  after: string | undefined,
-  watch: ChannelWatch,
-): Promise<Position | undefined> {
-  if (after !== undefined && after !== beginning) return parseId(after);
-  const page = await watch.orEnd(source.page(channel, Infinity));
-  return page && { epoch: page.epoch, sequence: after === beginning ? 0 : page.last };
 }
 
 /** What a reader waits for: a change of its channel, or its end. */
@@ -108,8 +106,8 @@ class ChannelWatch {
   /** Set by the reader before it reads, so that a change meanwhile is not lost. */
   hasChanged = false;
   isEnded = false;
-  #wake: (() => void) | undefined = undefined;
-  #onEnd: (() => void) | undefined = undefined;
+  /** Called at each change, and at the end. */
+  #onWake = (): void => {};
   readonly close: () => void;
 
   constructor(close: () => void) {
@@ -119,27 +117,26 @@ class ChannelWatch {
   /** Resolves when the channel has changed since `hasChanged` was reset, or the reader has to end. */
   changed(): Promise<void> | undefined {
     if (this.hasChanged || this.isEnded) return undefined;
-    return new Promise((resolve) => (this.#wake = resolve));
+    return new Promise((resolve) => (this.#onWake = resolve));
   }
 
   /** Resolves with a value, or with `undefined` when the reader has to end: a backend may wait for its connection. */
   orEnd<T>(value: T | Promise<T>): T | Promise<T | undefined> | undefined {
-    if (this.isEnded || !(value instanceof Promise)) return this.isEnded ? undefined : value;
+    if (!(value instanceof Promise)) return this.isEnded ? undefined : value;
     return new Promise<T | undefined>((resolve, reject) => {
-      this.#onEnd = () => resolve(undefined);
+      this.#onWake = () => this.isEnded && resolve(undefined);
+      this.#onWake();
       value.then(resolve, reject);
     });
   }
 
   wake(): void {
     this.hasChanged = true;
-    this.#wake?.();
-    this.#wake = undefined;
+    this.#onWake();
   }
 
   end(): void {
     this.isEnded = true;
-    this.#onEnd?.();
     this.wake();
   }
 }
@@ -169,10 +166,6 @@ export class ChannelWatches {
   /** The channels with readers. */
   get channels(): Iterable<string> {
     return this.#watches.keys();
-  }
-
-  get isEmpty(): boolean {
-    return this.#watches.size === 0;
   }
 
   /** Wakes the readers of all channels. */

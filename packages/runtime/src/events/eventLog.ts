@@ -4,10 +4,10 @@
  *
  * Each event has an id, `epoch-sequence`, such as `9f86d081a3c4-17`:
  *
- * - The sequence numbers of a channel are 1, 2, 3 … without gaps, in the order in which its events are stored.
- * - The epoch is 1 to 32 letters and digits, and new (random) for each channel that begins at 1. It changes if the events of
- *   an earlier epoch may be missing or different: the channel was forgotten (`channelMemoryMs`), or the log was flushed,
- *   restored from a backup, or replaced by another. An id of an epoch thus names one event forever.
+ * - The sequence numbers of a channel grow, in the order in which its events are stored. A log may number the events of all its
+ *   channels together.
+ * - The epoch is 1 to 32 letters and digits. It changes if events of an earlier epoch may be missing or different: the log was
+ *   flushed, restored from a backup, or replaced by another. An id of an epoch thus names one event forever.
  */
 export interface EventLog {
   /**
@@ -23,7 +23,7 @@ export interface EventLog {
    * Reads a channel: what is kept after `after`, once each and in order, then events as they are appended, by any process.
    * It ends when the signal is aborted or the log is closed, and never by itself.
    *
-   * The first item of a reader without `after` is one `joined`. Wherever events are missing, one `resync` takes their
+   * The first item of a reader without a past is one `joined`. Wherever events are missing, one `resync` takes their
    * place, and the reader goes on with what is there: the oldest kept event first. See `LogItem`.
    *
    * It holds few events in memory, however slowly it is read: it reads from its own position in the log. A reader that is
@@ -32,7 +32,7 @@ export interface EventLog {
    * A reader that has yielded an item survives outages of the backend: it waits, and continues after its position.
    * @param after the id of the last event that the reader has; or of a `joined` or `resync`. Any text is accepted, since
    * ids come from clients: a malformed id is one of another epoch. `beginning` reads all events of the channel, with a
-   * `resync` first if the first is no longer kept. `undefined`: only events from now on
+   * `resync` first if the first is no longer kept, or `joined` if there has been none. `undefined`: only events from now on
    * @param signal aborts a pending `next()`, which then resolves as done
    * @throws if the log cannot be reached when it begins, within its deadline (5 s or less); or is no longer usable
    */
@@ -56,8 +56,8 @@ export interface Retention {
 /**
  * What a reader gets. The id of each item is a position: a reader with it as `after` gets what follows the item.
  *
- * - `joined`: the reader has no past and reads events from here on. Once, first, and only without `after`. A client that has
- *   its id misses nothing if it disconnects before its first event.
+ * - `joined`: the reader has no past and reads events from here on. Once, first, and only without `after`, or with `beginning`
+ *   if the channel has had no event. A client that has its id misses nothing if it disconnects before its first event.
  * - `event`: an event of the channel.
  * - `resync`: events between the previous item (or `after`) and the next are missing: they are no longer kept, or it cannot be
  *   known which they are, because `after` is of another epoch or later than the newest event. One `resync` stands for all
@@ -72,8 +72,7 @@ export type LogItem =
 export const beginning = '0';
 
 /**
- * How long a log remembers the epoch and the last sequence number of a channel, at least, after the last event has been
- * appended and is no longer kept, or after a reader has joined: one day. A channel that is then forgotten begins again with
- * a new epoch, so that its readers get a `resync`.
+ * How long a log remembers a channel, at least, after its last event is no longer kept: one day. Then a reader that comes back
+ * to it with an earlier id gets a `resync`, and `beginning` finds no event.
  */
 export const channelMemoryMs = 86_400_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { beginning, channelMemoryMs, type EventLog, type LogItem } from './eventLog.ts';
+import { beginning, type EventLog, type LogItem } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
 import { describeEventLog } from './testing/eventLogContract.ts';
 import type { EventProcessOptions, ReadEvents } from './testing/eventProcess.ts';
@@ -116,7 +116,7 @@ it('events survive their processes: a log that is closed and opened again contin
   await first.close();
   const second = openFolder(path);
   const next = await second.append('a', 'y', keep);
-  expect(next).toBe(id.replace(/1$/, '2'));
+  expect(next.split('-')[0]).toBe(id.split('-')[0]);
   expect(await readItems(second, id, 1)).toEqual([{ type: 'event', id: next, event: 'y' }]);
 });
 
@@ -189,23 +189,4 @@ it('an append is rejected after 5 s while another process holds the lock, and ne
   vi.useRealTimers();
   await log.append('a', 'y', keep);
   expect(await readItems(log, beginning, 2)).toMatchObject([{ event: 'x' }, { event: 'y' }]);
-});
-
-it('channels are forgotten a day after their last event, and their events are removed before', async () => {
-  const path = await newPath();
-  const log = openFolder(path);
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const id = await log.append('a', 'x', { events: 10, ms: 1000 });
-  for (let at = 0; at < 20; at += 1) await log.append(`a${at}`, 'x', { events: 10, ms: 1000 });
-  vi.advanceTimersByTime(1001);
-  for (let at = 0; at < 50; at += 1) await log.append('b', String(at), keep);
-  const [resync] = await readItems(log, beginning, 1);
-  expect(resync).toEqual({ type: 'resync', id });
-  expect(await readItems(log, undefined, 1)).toEqual([{ type: 'joined', id }]);
-  vi.advanceTimersByTime(channelMemoryMs + 3_600_001);
-  for (let at = 0; at < 50; at += 1) await log.append('b', String(at), keep);
-  const [joined] = await readItems(log, undefined, 1);
-  expect(joined?.id).toMatch(/-0$/);
-  expect(typesOf(await readItems(log, id, 1))).toEqual(['resync']);
 });

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, rmSync, statSync, watch, type FSWatcher } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, watch } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GroupCommit } from '../state/groupCommit.ts';
@@ -7,13 +8,11 @@ import { openInFolder } from '../state/stateFolder.ts';
 import { type ChannelPage, ChannelWatches, logClosed, readChannel } from './channelReader.ts';
 import type { EventLog } from './eventLog.ts';
 import {
-  changesAfter,
+  changedAfter,
   createSweep,
   type EventTables,
   hashName,
-  isRemembered,
-  joinChannel,
-  lastChange,
+  newestOf,
   openEventTables,
   readPage,
   storeEvent,
@@ -43,8 +42,8 @@ const pollMs = 500;
  * - On Linux they do not survive the machine: after a reboot or a power failure the log is empty, and readers get a `resync`.
  *   No append waits for the disk. Elsewhere, each append is on disk before readers get it.
  * - A process with readers is woken by the file system (`fs.watch` on the LMDB file) at every commit of any process, with or
- *   without a supervisor, also if that process is killed right after its commit. Only where `fs.watch` fails, and on systems
- *   other than Linux, it also looks every 500 ms.
+ *   without a supervisor, also if that process is killed right after its commit. On systems other than Linux, it also looks every
+ *   500 ms.
  * - While a process that is suspended (SIGSTOP) holds the lock of the file, appends of the others are rejected after 5 s. They
  *   are then never stored unless they had begun. Readers are not affected.
  * @throws {StartError} if the folder cannot be opened
@@ -63,7 +62,7 @@ function openLog(folder: string): EventLog {
     path,
     // Without `overlappingSync`, promises resolve when the commit is on disk; without sync, when other processes can read it.
     { noSync: boot !== undefined, overlappingSync: false, maxDbs: 3 },
-    (root) => openEventTables(root, String(statSync(path).ino)),
+    (root) => openEventTables(root, fileEpoch(path)),
   );
   const hangs = (ms: number) =>
     new Error(
@@ -71,9 +70,13 @@ function openLog(folder: string): EventLog {
     );
   const commits = new GroupCommit(
     {
-      check() {
+      check: () => file.check(),
+      onCommitted() {
         file.rejectReplaced();
-        return file.check();
+        // LMDB shows a commit to other processes just after it has written the file: some may have looked in between.
+        const now = new Date();
+        utimesSync(path, now, now);
+        changes.look();
       },
       transact: (runJobs) => file.tables.root.childTransaction(runJobs),
     },
@@ -84,33 +87,22 @@ function openLog(folder: string): EventLog {
   const sweep = createSweep();
   let isClosed = false;
 
-  /** Makes the newest commit visible: lmdb keeps its view of the file for a turn of the event loop. */
-  const refresh = () => file.tables.root.resetReadTxn();
-
-  function page(key: string, after: number): ChannelPage | Promise<ChannelPage> {
+  function page(key: string, after: number): ChannelPage {
     file.rejectReplaced();
-    const hash = Buffer.from(key, 'latin1');
-    if (after === Infinity) refresh();
-    const isKnown = after < Infinity || isRemembered(file.tables, hash);
-    const found = isKnown ? readPage(file.tables, hash, after) : undefined;
-    if (found === undefined) return commits.write(() => joinChannel(file.tables, hash, after));
-    if (found.last >= after || after === Infinity) return found;
-    // Its client may have received the newest event from another process.
-    refresh();
-    return readPage(file.tables, hash, after) ?? found;
+    // lmdb keeps its view of the file for a turn of the event loop.
+    file.tables.root.resetReadTxn();
+    return readPage(file.tables, Buffer.from(key, 'latin1'), after);
   }
 
   return {
     async append(channel, event, keep) {
       if (isClosed) throw logClosed();
-      const hash = hashName(channel);
-      const id = await commits.write(() => {
+      const hashed = hashName(channel);
+      return commits.write(() => {
         const now = Date.now();
         sweep(file.tables, now);
-        return storeEvent(file.tables, hash, { event, keep, now });
+        return storeEvent(file.tables, hashed, { event, keep, now });
       });
-      changes.look();
-      return id;
     },
     read: (channel, after, signal) =>
       readChannel({ page, watches }, hashName(channel).toString('latin1'), after, signal),
@@ -131,20 +123,18 @@ function openLog(folder: string): EventLog {
 
 /** Wakes readers when their channels change, by any process. */
 function watchChanges(file: LmdbFile<EventTables>, watches: ChannelWatches) {
-  let seen = lastChange(file.tables);
+  let seen = newestOf(file.tables);
   let isDue = false;
-  let poll: NodeJS.Timeout | undefined;
 
   function wakeReaders(): void {
     isDue = false;
-    if (watches.isEmpty) return;
     try {
       file.rejectReplaced();
       file.tables.root.resetReadTxn();
-      const changed = changesAfter(file.tables, seen);
-      seen = changed ? seen + changed.length : lastChange(file.tables);
+      const changed = changedAfter(file.tables, seen);
+      seen = newestOf(file.tables);
       if (changed === undefined) watches.wakeAll();
-      else for (const hash of new Set(changed.map((each) => each.toString('latin1')))) watches.wake(hash);
+      else for (const each of changed) watches.wake(each);
     } catch {
       // The readers throw the same error.
       watches.wakeAll();
@@ -157,28 +147,15 @@ function watchChanges(file: LmdbFile<EventTables>, watches: ChannelWatches) {
     isDue = true;
   }
 
-  const startPolling = () => {
-    poll ??= setInterval(look, pollMs).unref();
-  };
-  const watcher = watchFile(file.path, look, startPolling);
-  if (process.platform !== 'linux') startPolling();
+  const watcher = watch(file.path, { persistent: false }, look).on('error', look);
+  const poll = process.platform === 'linux' ? undefined : setInterval(look, pollMs).unref();
   return {
     look,
     close() {
-      watcher?.close();
+      watcher.close();
       clearInterval(poll);
     },
   };
-}
-
-/** Watches a file. `onError` is called if the system cannot, such as for lack of inotify watches. */
-function watchFile(path: string, onChange: () => void, onError: () => void): FSWatcher | undefined {
-  try {
-    return watch(path, { persistent: false }, onChange).on('error', onError);
-  } catch {
-    onError();
-    return undefined;
-  }
 }
 
 /** Returns the id of this boot of the machine, without which it is not known whether the page cache was written; or `undefined`. */
@@ -189,6 +166,12 @@ function bootId(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns an epoch that no other file has, also not one that later takes its inode number. */
+function fileEpoch(path: string): string {
+  const { birthtimeMs, ino } = statSync(path);
+  return hash('sha256', `${ino} ${birthtimeMs}`).slice(0, 12);
 }
 
 /** Removes the logs of earlier boots. */

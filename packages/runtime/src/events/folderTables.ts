@@ -1,66 +1,78 @@
 import { hash as digest } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
-import { type ChannelPage, formatId, newEpoch } from './channelReader.ts';
+import { type ChannelPage, formatId, type StoredEvent } from './channelReader.ts';
 import { channelMemoryMs, type Retention } from './eventLog.ts';
 
 type Table = Database<Buffer, Uint8Array>;
 
-/** The tables of an event log in LMDB. A channel is named by the hash of its name, since LMDB limits the length of keys. */
+/**
+ * The tables of an event log in LMDB. A channel is named by the hash of its name, since LMDB limits the length of keys. The root
+ * table has the epoch and the `LogRow`.
+ */
 export interface EventTables {
+  readonly epoch: string;
   readonly root: RootDatabase<Buffer, Uint8Array>;
-  /** `Channel` by hash. */
+  /** `ChannelRow` by hash. */
   readonly channels: Table;
-  /** Time and text by hash and sequence number. */
+  /** Sequence number of the event before it, time and text, by hash and sequence number. */
   readonly events: Table;
-  /** The hash of the channel of each of the last appends, by a number that grows: which channels have changed. */
+  /** The hash of the channel, by sequence number: which channels have changed. */
   readonly changes: Table;
 }
 
-interface Channel {
-  readonly epoch: string;
-  /** Sequence number of the oldest kept event; `last + 1` if there is none. */
-  readonly first: number;
+interface LogRow {
+  /** Sequence number of the newest event. */
+  readonly newest: number;
+  /** The highest sequence number of the channels that were forgotten. */
+  readonly forgotten: number;
+}
+
+interface ChannelRow {
+  /** The position before its first event. */
+  readonly start: number;
+  /** Sequence number of its newest event. */
   readonly last: number;
+  /** How many events are kept. */
+  readonly count: number;
   /** When the last of its events is no longer kept, by `Date.now()`. */
   readonly keptUntil: number;
-  /** When the channel is forgotten, by `Date.now()`. */
-  readonly forgottenAt: number;
 }
 
 /** How much a reader takes at a time: events, and bytes after which no more is added. */
 const pageEvents = 100;
 const pageBytes = 65_536;
 
-/** After how many appends channels are checked, and how many: more than one for each append, so that expired ones cannot accumulate. */
-const sweepInterval = 8;
-const sweepLimit = 16;
+/** How many channels each append checks: more than one, so that expired ones cannot accumulate. */
+const sweepLimit = 3;
 
 /** How many events of a channel are removed at most at a time: 2 ms, during which no process can append. */
 const trimLimit = 1000;
 
-/** How many changes are known. A process that is further behind wakes all its readers. */
-const knownChanges = 10_000;
+/** How many changes are read at most. A process that is further behind wakes all its readers. */
+const changesLimit = 1000;
 
-/** How much longer than promised a joined channel is remembered, so that few of its readers have to write. */
-const extraMemoryMs = 3_600_000;
-
-/** Keys of the root table: which file it is, and the number of the last change. */
-const fileKey = Buffer.from('file');
-const changeKey = Buffer.from('change');
+const epochKey = Buffer.from('epoch');
+const logKey = Buffer.from('log');
 
 /**
  * Opens the tables.
- * @param fileId identifies the file. Another than the stored one is a copy of it, such as a restored backup, whose channels begin
- * again: an id may already name another event
+ * @param epoch identifies the file. Another than the stored one is of a copy, such as a restored backup: it begins again, since
+ * an id may already name another event
  */
-export function openEventTables(root: EventTables['root'], fileId: string): EventTables {
+export function openEventTables(root: EventTables['root'], epoch: string): EventTables {
   const table = (name: string): Table => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
-  const tables = { root, channels: table('channels'), events: table('events'), changes: table('changes') };
+  const tables = {
+    epoch,
+    root,
+    channels: table('channels'),
+    events: table('events'),
+    changes: table('changes'),
+  };
   root.transactionSync(() => {
-    if (root.get(fileKey)?.toString() === fileId) return;
-    root.removeSync(changeKey);
+    if (root.get(epochKey)?.toString() === epoch) return;
     for (const each of [tables.channels, tables.events, tables.changes]) each.clearSync();
-    root.putSync(fileKey, Buffer.from(fileId));
+    root.removeSync(logKey);
+    root.putSync(epochKey, Buffer.from(epoch));
   });
   return tables;
 }
@@ -79,144 +91,124 @@ interface NewEvent {
  * @returns the id of the event
  */
 export function storeEvent(tables: EventTables, hash: Buffer, { event, keep, now }: NewEvent): string {
-  const { changes, events, root } = tables;
-  const channel = readChannel(tables, hash, now) ?? newChannel();
-  const last = channel.last + 1;
-  const keptUntil = now + keep.ms;
-  events.putSync(eventKey(hash, last), Buffer.concat([numberBytes(now), Buffer.from(event)]));
-  const removeTo = last - keep.events;
-  const first = removeEvents(
-    tables,
-    hash,
-    { ...channel, last },
-    (sequence) => sequence <= removeTo || timeOf(tables, hash, sequence) <= now - keep.ms,
-  );
-  const forgottenAt = Math.max(channel.forgottenAt, keptUntil + channelMemoryMs);
-  writeChannel(tables, hash, { epoch: channel.epoch, first, last, keptUntil, forgottenAt });
-  const change = lastChange(tables) + 1;
-  root.putSync(changeKey, numberBytes(change));
-  changes.putSync(numberBytes(change), hash);
-  changes.removeSync(numberBytes(change - knownChanges));
-  return formatId(channel.epoch, last);
+  const { newest, forgotten } = readLog(tables);
+  const { count, last, start } = readChannel(tables, hash, forgotten);
+  const sequence = newest + 1;
+  tables.events.putSync(eventKey(hash, sequence), Buffer.concat([encode(last, now), Buffer.from(event)]));
+  tables.changes.putSync(encode(sequence), hash);
+  const excess = count + 1 - keep.events;
+  const removed = removeEvents(tables, hash, (index, at) => index < excess || at <= now - keep.ms);
+  const kept = count + 1 - removed;
+  writeChannel(tables, hash, { start, last: sequence, count: kept, keptUntil: now + keep.ms });
+  writeLog(tables, { newest: sequence, forgotten });
+  return formatId(tables.epoch, sequence);
 }
 
-/** Reads events with higher sequence numbers than `after`; `undefined` for a channel that is unknown or forgotten. */
-export function readPage(tables: EventTables, hash: Buffer, after: number): ChannelPage | undefined {
-  const channel = readChannel(tables, hash, Date.now());
-  return channel && pageOf(tables, hash, channel, after);
-}
-
-/** Whether a reader can join a channel without `joinChannel`, since it is remembered for long enough. */
-export function isRemembered(tables: EventTables, hash: Buffer): boolean {
-  const now = Date.now();
-  return (readChannel(tables, hash, now)?.forgottenAt ?? 0) >= now + channelMemoryMs;
-}
-
-/** Reads as `readPage`, but begins an unknown channel, and remembers a known one for longer. Must run in a write transaction. */
-export function joinChannel(tables: EventTables, hash: Buffer, after: number): ChannelPage {
-  const now = Date.now();
-  const channel = readChannel(tables, hash, now) ?? newChannel();
-  const forgottenAt = Math.max(channel.forgottenAt, now + channelMemoryMs + extraMemoryMs);
-  writeChannel(tables, hash, { ...channel, forgottenAt });
-  return pageOf(tables, hash, channel, after);
-}
-
-function pageOf(tables: EventTables, hash: Buffer, channel: Channel, after: number): ChannelPage {
-  const { epoch, first, last } = channel;
-  const events: { sequence: number; event: string }[] = [];
+/** Reads events with higher sequence numbers than `after`. */
+export function readPage(tables: EventTables, hash: Buffer, after: number): ChannelPage {
+  const { newest, forgotten } = readLog(tables);
+  const { last, start } = readChannel(tables, hash, forgotten);
+  const events: StoredEvent[] = [];
   let bytes = 0;
-  for (let sequence = Math.max(first, after + 1); sequence <= last; sequence += 1) {
-    const row = tables.events.get(eventKey(hash, sequence));
-    if (row === undefined || events.length === pageEvents || bytes >= pageBytes) break;
-    events.push({ sequence, event: row.toString('utf8', 8) });
-    bytes += row.length;
+  const range = { start: eventKey(hash, after + 1), end: eventKey(hash, Infinity), limit: pageEvents };
+  for (const { key, value } of after < last ? tables.events.getRange(range) : []) {
+    if (bytes >= pageBytes) break;
+    bytes += value.length;
+    const [sequence, previous] = [sequenceOf(key), value.readDoubleBE()];
+    events.push({ sequence, previous, event: value.toString('utf8', 16) });
   }
-  return { epoch, last, events };
+  return { epoch: tables.epoch, start, last, newest, events };
 }
 
 /**
- * Returns a function that checks the next few channels at each call: it removes events that are no longer kept, and forgotten
+ * Returns a function that checks the next few channels at each call: it removes events that are no longer kept, and forgets
  * channels. It must be called in a write transaction.
  */
 export function createSweep(): (tables: EventTables, now: number) => void {
-  let from: Uint8Array = Buffer.alloc(0);
-  let calls = 0;
+  let from: Buffer = Buffer.alloc(0);
   return (tables, now) => {
-    calls += 1;
-    if (calls % sweepInterval !== 0) return;
-    const { channels } = tables;
-    const hashes = Array.from(channels.getKeys({ start: from, limit: sweepLimit }), (key) =>
-      Buffer.from(key),
-    );
-    from = (hashes.length === sweepLimit && hashes.at(-1)) || Buffer.alloc(0);
-    for (const hash of hashes) {
-      const channel = readChannel(tables, hash, 0);
-      if (channel === undefined || channel.keptUntil > now) continue;
-      const first = removeEvents(tables, hash, channel, () => true);
-      if (first !== channel.first) writeChannel(tables, hash, { ...channel, first });
-      else if (channel.forgottenAt <= now) channels.removeSync(hash);
+    const range = tables.channels.getRange({ start: from, exclusiveStart: true, limit: sweepLimit });
+    const found = Array.from(range, ({ key, value }) => ({
+      hash: Buffer.from(key),
+      ...decodeChannel(value),
+    }));
+    from = found.at(sweepLimit - 1)?.hash ?? Buffer.alloc(0);
+    for (const { hash, ...channel } of found) {
+      if (channel.keptUntil > now) continue;
+      if (channel.count > 0) {
+        const count = channel.count - removeEvents(tables, hash, () => true);
+        writeChannel(tables, hash, { ...channel, count });
+      } else if (channel.keptUntil + channelMemoryMs <= now) {
+        const { forgotten, newest } = readLog(tables);
+        tables.channels.removeSync(hash);
+        writeLog(tables, { newest, forgotten: Math.max(forgotten, channel.last) });
+      }
     }
   };
 }
 
-/** Returns the number of the last change; 0 before the first. */
-export const lastChange = ({ root }: EventTables): number => root.get(changeKey)?.readDoubleBE() ?? 0;
+/** Returns the sequence number of the newest event; 0 before the first. */
+export const newestOf = (tables: EventTables): number => readLog(tables).newest;
 
-/** Returns the changes after one, as the hashes of their channels; `undefined` if some are no longer known. */
-export function changesAfter(tables: EventTables, seen: number): Buffer[] | undefined {
-  const changed: Buffer[] = [];
-  const last = lastChange(tables);
-  for (let change = seen + 1; change <= last; change += 1) {
-    const hash = tables.changes.get(numberBytes(change));
-    if (hash === undefined) return undefined;
-    changed.push(Buffer.from(hash));
-  }
-  return changed;
+/** Returns the hashes of channels with events after a sequence number, in their order; `undefined` if there are many events. */
+export function changedAfter(tables: EventTables, seen: number): string[] | undefined {
+  const range = tables.changes.getRange({ start: encode(seen + 1), limit: changesLimit });
+  const hashes = Array.from(range, ({ value }) => value.toString('latin1'));
+  return hashes.length < changesLimit ? hashes : undefined;
 }
 
-/** Removes the oldest events of a channel, up to the first that is not to be removed. Returns its sequence number. */
+/** Removes the oldest events of a channel, up to the first that is not to be removed. Returns how many. */
 function removeEvents(
-  { events }: EventTables,
+  { changes, events }: EventTables,
   hash: Buffer,
-  { first, last }: Channel,
-  isRemoved: (sequence: number) => boolean,
+  isRemoved: (index: number, at: number) => boolean,
 ): number {
-  let sequence = first;
-  const end = Math.min(last + 1, first + trimLimit);
-  while (sequence < end && isRemoved(sequence)) {
-    events.removeSync(eventKey(hash, sequence));
-    sequence += 1;
+  const removed: number[] = [];
+  const range = { start: eventKey(hash, 0), end: eventKey(hash, Infinity), limit: trimLimit };
+  for (const { key, value } of events.getRange(range)) {
+    if (!isRemoved(removed.length, value.readDoubleBE(8))) break;
+    removed.push(sequenceOf(key));
   }
-  return sequence;
+  for (const sequence of removed) {
+    events.removeSync(eventKey(hash, sequence));
+    changes.removeSync(encode(sequence));
+  }
+  return removed.length;
 }
 
-const timeOf = ({ events }: EventTables, hash: Buffer, sequence: number): number =>
-  events.get(eventKey(hash, sequence))?.readDoubleBE() ?? 0;
+function readLog({ root }: EventTables): LogRow {
+  const row = root.get(logKey);
+  return { newest: row?.readDoubleBE() ?? 0, forgotten: row?.readDoubleBE(8) ?? 0 };
+}
 
-const newChannel = (): Channel => ({ epoch: newEpoch(), first: 1, last: 0, keptUntil: 0, forgottenAt: 0 });
+const writeLog = ({ root }: EventTables, { forgotten, newest }: LogRow): void =>
+  root.putSync(logKey, encode(newest, forgotten));
 
-/** @returns `undefined` for a channel that is unknown, or is forgotten at `now` */
-function readChannel({ channels }: EventTables, hash: Buffer, now: number): Channel | undefined {
+/** Reads a channel; an unknown one is as if it had been forgotten last. */
+function readChannel({ channels }: EventTables, hash: Buffer, forgotten: number): ChannelRow {
   const row = channels.get(hash);
-  const forgottenAt = row?.readDoubleBE(0) ?? 0;
-  if (row === undefined || forgottenAt <= now) return undefined;
-  const [keptUntil, first, last] = [row.readDoubleBE(8), row.readDoubleBE(16), row.readDoubleBE(24)];
-  return { epoch: row.toString('latin1', 32), first, last, keptUntil, forgottenAt };
+  return row ? decodeChannel(row) : { start: forgotten, last: forgotten, count: 0, keptUntil: 0 };
 }
 
-function writeChannel({ channels }: EventTables, hash: Buffer, channel: Channel): void {
-  const { epoch, first, forgottenAt, keptUntil, last } = channel;
-  const row = Buffer.alloc(32 + epoch.length);
-  for (const [at, value] of [forgottenAt, keptUntil, first, last].entries()) row.writeDoubleBE(value, 8 * at);
-  row.write(epoch, 32, 'latin1');
-  channels.putSync(hash, row);
+function writeChannel({ channels }: EventTables, hash: Buffer, channel: ChannelRow): void {
+  const { count, keptUntil, last, start } = channel;
+  channels.putSync(hash, encode(start, last, count, keptUntil));
 }
 
-const eventKey = (hash: Buffer, sequence: number): Buffer => Buffer.concat([hash, numberBytes(sequence)]);
+const decodeChannel = (row: Buffer): ChannelRow => ({
+  start: row.readDoubleBE(),
+  last: row.readDoubleBE(8),
+  count: row.readDoubleBE(16),
+  keptUntil: row.readDoubleBE(24),
+});
 
-/** Encodes a number of 0 or more so that keys are ordered by it. */
-function numberBytes(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleBE(value);
+const eventKey = (hash: Buffer, sequence: number): Buffer => Buffer.concat([hash, encode(sequence)]);
+
+const sequenceOf = (key: Uint8Array): number => Buffer.from(key).readDoubleBE(32);
+
+/** Encodes numbers of 0 or more so that keys are ordered by them. */
+function encode(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(8 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeDoubleBE(value, 8 * index);
   return bytes;
 }

@@ -10,38 +10,34 @@ import {
 import { channelMemoryMs, type EventLog } from './eventLog.ts';
 
 interface Channel {
-  readonly epoch: string;
+  /** The position before its first event. */
+  readonly start: number;
+  /** Sequence number of its newest event. */
   last: number;
   readonly events: (StoredEvent & { readonly at: number })[];
   /** When the last of its events is no longer kept, by `Date.now()`. */
   keptUntil: number;
-  /** When the channel is forgotten, by `Date.now()`. */
-  forgottenAt: number;
 }
 
 /** How many events a reader takes at a time. */
 const pageEvents = 100;
 
-/** How many channels each append checks: more than one, so that forgotten channels cannot accumulate. */
+/** How many channels each append checks: more than one, so that expired ones cannot accumulate. */
 const sweepLimit = 2;
 
 /** Creates an event log in the memory of this process. Its events are lost when the process exits. */
 export function memoryEventLog(): EventLog {
+  const epoch = newEpoch();
   const channels = new Map<string, Channel>();
   const watches = new ChannelWatches();
+  /** Sequence number of the newest event of all channels. */
+  let newest = 0;
+  /** The highest sequence number of the channels that were forgotten. */
+  let forgotten = 0;
   let isClosed = false;
 
-  /** Returns a channel that is remembered for at least `channelMemoryMs` after `keptUntil`. */
-  function open(name: string, keptUntil: number): Channel {
-    const found = channels.get(name);
-    const isKnown = found !== undefined && found.forgottenAt > Date.now();
-    const channel = isKnown
-      ? found
-      : { epoch: newEpoch(), last: 0, events: [], keptUntil: 0, forgottenAt: 0 };
-    channel.forgottenAt = Math.max(channel.forgottenAt, keptUntil + channelMemoryMs);
-    channels.set(name, channel);
-    return channel;
-  }
+  const channelOf = (name: string): Channel =>
+    channels.get(name) ?? { start: forgotten, last: forgotten, events: [], keptUntil: 0 };
 
   /** Removes what is no longer kept, a few channels at a time: those that are not forgotten move to the end of the map. */
   function sweep(now: number): void {
@@ -51,14 +47,15 @@ export function memoryEventLog(): EventLog {
       checked += 1;
       channels.delete(name);
       if (channel.keptUntil <= now) channel.events.length = 0;
-      if (channel.forgottenAt > now) channels.set(name, channel);
+      if (channel.keptUntil + channelMemoryMs > now) channels.set(name, channel);
+      else forgotten = Math.max(forgotten, channel.last);
     }
   }
 
   function page(name: string, after: number): ChannelPage {
-    const { epoch, events, last } = open(name, Date.now());
-    const start = Math.max(0, after + 1 - (events[0]?.sequence ?? 0));
-    return { epoch, last, events: events.slice(start, start + pageEvents) };
+    const { events, last, start } = channelOf(name);
+    const from = firstAfter(events, after);
+    return { epoch, start, last, newest, events: events.slice(from, from + pageEvents) };
   }
 
   return {
@@ -66,17 +63,19 @@ export function memoryEventLog(): EventLog {
       if (isClosed) throw logClosed();
       const now = Date.now();
       sweep(now);
-      const channel = open(name, now + keep.ms);
-      const { events, epoch } = channel;
+      const channel = channelOf(name);
+      channels.set(name, channel);
+      const { events, last } = channel;
+      newest += 1;
+      events.push({ sequence: newest, previous: last, event, at: now });
+      channel.last = newest;
       channel.keptUntil = now + keep.ms;
-      channel.last += 1;
-      events.push({ sequence: channel.last, event, at: now });
       const firstKept = events.findIndex(
         ({ at }, index) => at > now - keep.ms && index >= events.length - keep.events,
       );
       events.splice(0, firstKept);
       watches.wake(name);
-      return formatId(epoch, channel.last);
+      return formatId(epoch, newest);
     },
     read: (name, after, signal) => readChannel({ page, watches }, name, after, signal),
     async close() {
@@ -85,4 +84,15 @@ export function memoryEventLog(): EventLog {
       channels.clear();
     },
   };
+}
+
+/** Returns the index of the first event with a higher sequence number than `after`. */
+function firstAfter(events: readonly StoredEvent[], after: number): number {
+  let [from, to] = [0, events.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if ((events[middle]?.sequence ?? 0) <= after) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -115,7 +115,8 @@ describe.skipIf(!hasRedis)('Redis', () => {
     for (let at = 1; at <= 100; at += 1) await log.append('a', String(at), keepAll);
     for (const items of readers) await received(items, '100');
     const after = await commandsOf(client);
-    expect(after.eval - before.eval).toBe(100);
+    // An append and a page for each event.
+    expect(after.eval - before.eval).toBeLessThanOrEqual(202);
     expect(after.xread - before.xread).toBeLessThanOrEqual(102);
     await sleep(4000);
     const idle = await commandsOf(client);

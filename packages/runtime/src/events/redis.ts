@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type RedisClient, RedisConnection } from '../redisConnection.ts';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { hashKey, type RedisClient, RedisConnection } from '../redisConnection.ts';
 import { type ChannelPage, ChannelWatches, logClosed, newEpoch, readChannel } from './channelReader.ts';
 import { channelMemoryMs, type EventLog } from './eventLog.ts';
-import { LiveEvents, type RedisStreamClient } from './redisLive.ts';
-import { appendScript, pageScript } from './redisScripts.ts';
+import { RedisChanges, type RedisStreamClient } from './redisChanges.ts';
+import { appendScript, pagesScript } from './redisScripts.ts';
 
 export interface RedisEventLogOptions {
   /**
@@ -20,11 +20,19 @@ export interface RedisEventLogOptions {
   readonly prefix?: string;
 }
 
-interface Reader {
-  /** Whether it has read a page: then it waits for Redis if it cannot be reached. */
-  hasBegun: boolean;
-  readonly signal: AbortSignal;
+/** Pages that readers want at the same time, by channel and position. */
+type PageRequests = Map<string, { readonly hash: string; readonly after: number }>;
+
+interface PageBatch {
+  readonly requests: PageRequests;
+  readonly pages: Promise<ReadonlyMap<string, ChannelPage>>;
 }
+
+/** Epoch and last sequence number of a channel, then the sequence number and the text of each event. */
+type PageReply = [epoch: string, last: number, ...events: string[]];
+
+/** How many pages one script reads at most: it blocks the server for less than a millisecond. */
+const batchPages = 100;
 
 /** How long a reader waits before it tries again to reach Redis, in milliseconds. */
 const retryMs = 200;
@@ -39,58 +47,52 @@ const retryMs = 200;
 export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptions): EventLog {
   const redis = new RedisConnection(connect);
   const watches = new ChannelWatches();
-  const live = new LiveEvents({ connect, redis, watches, prefix });
+  const changesKey = `{${prefix}}:changes`;
+  const changes = new RedisChanges(connect, changesKey, watches);
   const writer = randomUUID();
-  const keysOf = (channel: string) => [`{${prefix}}:channel:${channel}`, live.streamOf(channel)];
-  /** Pages that are being read, by channel and position: readers of one channel often want the same. */
-  const pending = new Map<string, Promise<ChannelPage>>();
+  const keysOf = (hash: string) => [`{${prefix}}:channel:${hash}`, `{${prefix}}:events:${hash}`];
+  let batch: PageBatch | undefined;
   let appends = 0;
   let isClosed = false;
 
-  async function readPage(channel: string, after: number): Promise<ChannelPage> {
-    const from = after === Infinity ? -1 : after;
-    const [epoch, start, last, ...entries] = await redis.eval<[string, string, number, ...string[]]>(
-      pageScript,
-      keysOf(channel),
-      [newEpoch(), channelMemoryMs, from],
-    );
-    const events = [];
-    for (let at = 0; at < entries.length; at += 2)
-      events.push({ sequence: Number(entries[at]), event: entries[at + 1] ?? '' });
-    live.follow(channel, { epoch, start, last });
-    return { epoch, last, events };
+  async function readPages(requests: PageRequests): Promise<ReadonlyMap<string, ChannelPage>> {
+    const wanted = [...requests.values()];
+    const args = wanted.flatMap(({ after }) => [Math.max(after, 0), newEpoch()]);
+    const keys = wanted.flatMap(({ hash }) => keysOf(hash));
+    const replies = await redis.eval<PageReply[]>(pagesScript, keys, [channelMemoryMs, ...args]);
+    const ids = [...requests.keys()];
+    return new Map(replies.map((reply, at) => [ids[at] ?? '', pageOf(reply)]));
   }
 
-  function sharedPage(channel: string, after: number): Promise<ChannelPage> {
-    // A reader that joins must not get a position from before.
-    if (after === Infinity) return readPage(channel, after);
-    const key = `${after} ${channel}`;
-    const shared = pending.get(key) ?? readPage(channel, after).finally(() => pending.delete(key));
-    pending.set(key, shared);
-    return shared;
+  function openBatch(): PageBatch {
+    const requests: PageRequests = new Map();
+    const opened: PageBatch = {
+      requests,
+      pages: setImmediate().then(() => {
+        if (batch === opened) batch = undefined;
+        return readPages(requests);
+      }),
+    };
+    return opened;
   }
 
-  /** Reads a page for a reader, and waits for Redis if it cannot be reached and the reader has begun. */
-  async function pageFor(reader: Reader, channel: string, after: number): Promise<ChannelPage> {
-    for (;;) {
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- until Redis can be reached
-        const page = await sharedPage(channel, after);
-        reader.hasBegun = true;
-        return page;
-      } catch (error) {
-        if (!reader.hasBegun || isClosed || reader.signal.aborted) throw error;
-        // oxlint-disable-next-line no-await-in-loop
-        await sleep(retryMs);
-      }
-    }
+  /** Reads a page together with those that other readers want in this turn of the event loop, and each only once. */
+  async function readPage(hash: string, after: number): Promise<ChannelPage> {
+    const { pages, requests } = (batch ??= openBatch());
+    const key = `${hash} ${after}`;
+    requests.set(key, { hash, after });
+    if (requests.size === batchPages) batch = undefined;
+    const page = (await pages).get(key);
+    if (page === undefined) throw new Error('Redis has returned no page.');
+    return page;
   }
 
   return {
     async append(channel, event, { events, ms }) {
       if (isClosed) throw logClosed();
       appends += 1;
-      const keys = [...keysOf(channel), `{${prefix}}:writer:${writer}:${channel}`];
+      const hash = hashKey(channel);
+      const keys = [...keysOf(hash), changesKey, `{${prefix}}:writer:${writer}:${hash}`];
       const keepMs = Math.ceil(ms);
       const id = await redis.eval<string | null>(appendScript, keys, [
         newEpoch(),
@@ -99,24 +101,45 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
         events,
         appends,
         event,
+        hash,
       ]);
       if (id === null) throw new Error('The event was sent twice, and it is unknown whether it is stored.');
       return id;
     },
     read(channel, after, signal) {
-      const reader: Reader = { hasBegun: false, signal };
-      const page = (name: string, from: number) => {
-        // The id of a new reader may be of a later epoch than what was received.
-        const received = reader.hasBegun ? live.page(name, from) : undefined;
-        return received ?? pageFor(reader, name, from);
+      let hasBegun = false;
+      /** Waits for Redis if it cannot be reached and the reader has begun. */
+      const page = async (hash: string, from: number): Promise<ChannelPage> => {
+        void changes.follow();
+        for (;;) {
+          try {
+            // oxlint-disable-next-line no-await-in-loop -- until Redis can be reached
+            const found = await readPage(hash, from);
+            hasBegun = true;
+            return found;
+          } catch (error) {
+            if (!hasBegun || isClosed || signal.aborted) throw error;
+            // oxlint-disable-next-line no-await-in-loop
+            await sleep(retryMs);
+          }
+        }
       };
-      return readChannel({ page, watches }, channel, after, signal);
+      return readChannel({ page, watches }, hashKey(channel), after, signal);
     },
     async close() {
       isClosed = true;
       watches.close();
-      live.close();
+      changes.close();
       await redis.close();
     },
   };
+}
+
+function pageOf([epoch, last, ...entries]: PageReply): ChannelPage {
+  const events = [];
+  for (let at = 0; at < entries.length; at += 2) {
+    const sequence = Number(entries[at]);
+    events.push({ sequence, previous: sequence - 1, event: entries[at + 1] ?? '' });
+  }
+  return { epoch, start: 0, last, newest: last, events };
 }

@@ -113,6 +113,7 @@ it.skipIf(!hasRedis)(
     const journeys = Array.from({ length: 12 }, (_, at) =>
       travel(logs, channels[at % 2] ?? '', named[at % 2] ?? new Map()),
     );
+    const acknowledged = channels.map(() => new Set<string>());
     const writing = new AbortController();
     let stored = 0;
     const write = async (log: EventLog, writer: number): Promise<void> => {
@@ -123,7 +124,11 @@ it.skipIf(!hasRedis)(
             [1, 2].map((part) => log.append(channel, `${writer}:${at}:${part}`, keepAll)),
           ),
         );
-        stored += written.filter(({ status }) => status === 'fulfilled').length;
+        for (const [part, result] of written.entries()) {
+          if (result.status === 'rejected') continue;
+          stored += 1;
+          acknowledged[Math.floor(part / 2)]?.add(result.value);
+        }
         // oxlint-disable-next-line no-await-in-loop
         await sleep(randomInt(5));
       }
@@ -137,7 +142,8 @@ it.skipIf(!hasRedis)(
     };
     await Promise.all(channels.map(end));
     expect(stored).toBeGreaterThan(1000);
-    for (const journey of await Promise.all(journeys)) {
+    for (const [at, journey] of (await Promise.all(journeys)).entries()) {
+      journey.verify(new Set([...(acknowledged[at % 2] ?? []), ...(named[at % 2]?.keys() ?? [])]));
       expect(journey.eventCount).toBeGreaterThan(1000);
       expect(journey.resyncCount).toBeLessThanOrEqual(losses);
     }

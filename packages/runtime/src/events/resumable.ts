@@ -123,10 +123,12 @@ class Runs<Event> implements Resumable<Event> {
 
   async join(key: string, options: JoinOptions<Event>) {
     const run = randomUUID();
-    const { id } = await this.#firstItem(key, undefined);
-    if (id.endsWith('-0')) await this.#append(key, { type: 'start', run, process: this.#processId });
-    // Of several processes that have begun at the same time, the first one produces.
-    const first = await this.#firstItem(key, beginning);
+    let first = await this.#firstItem(key);
+    if (first.type === 'joined') {
+      await this.#append(key, { type: 'start', run, process: this.#processId });
+      // Of several processes that have begun at the same time, the first one produces.
+      first = await this.#firstItem(key);
+    }
     if (first.type !== 'event') throw resyncErrors.RESYNC({ data: { lastEventId: first.id } });
     const start = JSON.parse(first.event) as RunRecord & { type: 'start' }; // Every run begins with it.
     if (start.run === run) this.#begin(key, options.produce);
@@ -253,11 +255,11 @@ class Runs<Event> implements Resumable<Event> {
     log.append(this.#readersOf(key), '', { events: 1, ms: 2 * abandonedMs }).catch(() => {});
   }
 
-  /** Reads the first item of a run. */
-  async #firstItem(key: string, after: string | undefined): Promise<LogItem> {
+  /** Reads the first item of a run; `joined` if no process has begun it. */
+  async #firstItem(key: string): Promise<LogItem> {
     const controller = new AbortController();
     try {
-      for await (const item of this.#options.log.read(this.#channelOf(key), after, controller.signal))
+      for await (const item of this.#options.log.read(this.#channelOf(key), beginning, controller.signal))
         return item;
       throw closedError();
     } finally {

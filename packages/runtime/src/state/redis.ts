@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type State, takeTokens } from 'trpc-gateway';
-import { type RedisClient, RedisConnection } from '../redisConnection.ts';
+import { hashKey, type RedisClient, RedisConnection } from '../redisConnection.ts';
 import { bucketEpoch } from './bucketEpoch.ts';
 
 export interface RedisStateOptions {
@@ -130,6 +130,3 @@ function remember(known: Map<string, number>, id: string, fullAt: number): void 
 
 /** Redis accepts whole milliseconds from 1. */
 const wholeMs = (ms: number) => Math.max(1, Math.ceil(ms));
-
-/** Hashes a key, because it may contain a credential. */
-const hashKey = (key: string): string => createHash('sha256').update(key).digest('base64url');

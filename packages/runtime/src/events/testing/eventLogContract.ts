@@ -79,19 +79,21 @@ const travels = (reader: number) =>
 /** The contract suite of an `EventLog`, on which `publish` and `subscribe` rely. */
 export function describeEventLog(name: string, openLog: OpenEventLog): void {
   describe(`the event log ${name}`, () => {
-    it('append returns ids of one epoch with the sequence numbers 1, 2, 3', async () => {
+    it('append returns ids of one epoch whose sequence numbers grow', async () => {
       const { log, reopen } = await openLog();
       const other = await reopen();
       const ids = [...(await appendAll(log, 'a', ['x', 'y'])), ...(await appendAll(other, 'a', ['z']))];
-      expect(ids[0]).toMatch(/^[0-9A-Za-z]{1,32}-1$/);
-      expect(ids).toEqual([1, 2, 3].map((sequence) => idAt(ids[0] ?? '', sequence)));
-      expect((await appendAll(log, 'b', ['x'])).map(sequenceOf)).toEqual([1]);
+      expect(ids[0]).toMatch(/^[0-9A-Za-z]{1,32}-[1-9][0-9]*$/);
+      const [first = 0, second = 0, third = 0] = ids.map(sequenceOf);
+      expect(ids).toEqual([first, second, third].map((sequence) => idAt(ids[0] ?? '', sequence)));
+      expect(first < second && second < third).toBe(true);
     });
 
     it('appends that a process starts together are stored in the order of the calls', async () => {
       const { log } = await openLog();
       const ids = await Promise.all(numbers(1, 300).map((event) => log.append('a', event, keepAll)));
-      expect(ids.map(sequenceOf)).toEqual(numbers(1, 300).map(Number));
+      const sequences = ids.map(sequenceOf);
+      expect(sequences).toEqual(sequences.toSorted((one, other) => one - other));
       expect(await new TestReader(log, 'a', beginning).texts(300)).toEqual(numbers(1, 300));
     });
 
@@ -146,6 +148,17 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       expect(await reader.texts(1)).toEqual(['live']);
     });
 
+    it('the events of other channels between two of its own are no gap for a reader', async () => {
+      const { log } = await openLog();
+      const { id: joined } = await new TestReader(log, 'a').item();
+      for (const event of numbers(1, 5)) {
+        await appendAll(log, 'a', [event]);
+        await appendAll(log, 'b', ['other'], { events: 1, ms: 3_600_000 });
+      }
+      for (const after of [joined, beginning])
+        expect(await new TestReader(log, 'a', after).texts(5)).toEqual(numbers(1, 5));
+    });
+
     it('a reader whose next event is the oldest kept one gets no resync', async () => {
       const { log } = await openLog();
       const ids = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
@@ -164,9 +177,12 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
 
     it('the position of a resync is that before the event that follows it', async () => {
       const { log } = await openLog();
-      const [first] = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
+      const [first, , , , , sixth] = await appendAll(log, 'a', numbers(1, 10), {
+        events: 4,
+        ms: 3_600_000,
+      });
       const { id } = await new TestReader(log, 'a', first).item();
-      expect(sequenceOf(id)).toBe(6);
+      expect(id).toBe(sixth);
       expect(await new TestReader(log, 'a', id).texts(4)).toEqual(['7', '8', '9', '10']);
     });
 
@@ -189,13 +205,27 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       expect(await reader.texts(1)).toEqual(['live']);
     });
 
-    it('a reader with an id of an unknown channel gets one resync, then later events', async () => {
+    it('a reader with an id of another epoch gets one resync in a channel without events, then later events', async () => {
       const { log } = await openLog();
-      const [id] = await appendAll(log, 'a', ['x']);
-      const reader = new TestReader(log, 'b', id);
-      expect(await reader.texts(1)).toEqual(['(resync)']);
+      await appendAll(log, 'a', ['x']);
+      const reader = new TestReader(log, 'b', 'ffffffffffff-1');
+      const { id, type } = await reader.item();
+      expect(type).toBe('resync');
       await appendAll(log, 'b', ['y']);
       expect(await reader.texts(1)).toEqual(['y']);
+      expect(await new TestReader(log, 'b', id).texts(1)).toEqual(['y']);
+    });
+
+    it('a reader from the beginning of a channel without events begins with joined, and misses none', async () => {
+      const { log, reopen } = await openLog();
+      await appendAll(log, 'a', ['other']);
+      const reader = new TestReader(await reopen(), 'new', beginning);
+      const { id, type } = await reader.item();
+      expect(type).toBe('joined');
+      await appendAll(log, 'new', ['x', 'y']);
+      expect(await reader.texts(2)).toEqual(['x', 'y']);
+      for (const after of [id, beginning])
+        expect(await new TestReader(log, 'new', after).texts(2)).toEqual(['x', 'y']);
     });
 
     it('a slow reader gets one resync for all events that were removed since it was read', async () => {
@@ -282,15 +312,17 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
           for (const { pauseMs, take, via } of travels(at)) {
             const controller = new AbortController();
             let left = take;
+            let hasEnded = false;
             const source = logs[via]?.read('a', journey.id, controller.signal) ?? [];
             // oxlint-disable-next-line no-await-in-loop -- one connection after the other
             for await (const item of source) {
               journey.add(item);
               if (item.type === 'joined' && (joinedCount += 1) === 20) joined.resolve();
+              hasEnded = item.type === 'event' && item.event === 'end';
               left -= 1;
-              if (left === 0 || journey.sequence === total) controller.abort();
+              if (left === 0 || hasEnded) controller.abort();
             }
-            if (journey.sequence === total) break;
+            if (hasEnded) break;
             // oxlint-disable-next-line no-await-in-loop -- between two connections
             await sleep(pauseMs);
           }
@@ -306,19 +338,22 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
                 each.append('a', `${writer}:${event}`, keep),
               );
               // oxlint-disable-next-line no-await-in-loop -- readers take turns with the writers
+              await each.append('b', 'other', keep);
+              // oxlint-disable-next-line no-await-in-loop
               written.push(...(await Promise.all(group)));
             }
             return written;
           }),
         );
+        ids.push(await appendAll(log, 'a', ['end'], keep));
         expect(ids.map((written) => written.map(sequenceOf).toSorted((one, other) => one - other))).toEqual(
           ids.map((written) => written.map(sequenceOf)),
         );
-        expect(new Set(ids.flat()).size).toBe(total);
+        expect(new Set(ids.flat()).size).toBe(total + 1);
         for (const journey of await Promise.all(journeys)) {
-          expect(journey.sequence).toBe(total);
+          journey.verify(ids.flat());
           if (keep !== keepAll) continue;
-          expect(journey.eventCount).toBe(total);
+          expect(journey.eventCount).toBe(total + 1);
           expect(journey.resyncCount).toBe(0);
         }
       },

@@ -1,0 +1,127 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
+import { folderEventLog } from './folder.ts';
+import { memoryEventLog } from './memory.ts';
+import { collect, received, textsOf } from './testing/collect.ts';
+
+const brief = { events: 10, ms: 1000 };
+
+const openMemory = async () => closed(memoryEventLog());
+const openFolder = async () => closed(folderEventLog({ path: await temporaryFolder() }));
+
+function closed(log: EventLog): EventLog {
+  onTestFinished(() => log.close());
+  return log;
+}
+
+/** Joins channels, one after the other. */
+async function joinMany(log: EventLog, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    const controller = new AbortController();
+    // oxlint-disable-next-line no-await-in-loop
+    for await (const item of log.read(`${'x'.repeat(1000)}${at}`, undefined, controller.signal)) {
+      expect(item.type).toBe('joined');
+      controller.abort();
+    }
+  }
+}
+
+describe.each([
+  ['in memory', openMemory],
+  ['in a folder', openFolder],
+])('the event log %s', (_where, open) => {
+  /** Appends to another channel, so that the log checks all channels. */
+  async function sweep(log: EventLog): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop
+    for (let at = 0; at < 20; at += 1) await log.append('other', String(at), { events: 10, ms: 3_600_000 });
+  }
+
+  it('removes the events of a channel when their time has passed, and remembers for a day that they are missing', async () => {
+    const log = await open();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const first = await log.append('a', '1', brief);
+    const last = await log.append('a', '2', brief);
+    vi.advanceTimersByTime(1001);
+    await sweep(log);
+    for (const after of [first, beginning]) {
+      const items = collect(log, 'a', after);
+      await vi.waitFor(() => expect(textsOf(items)).toEqual(['(resync)']));
+    }
+    vi.advanceTimersByTime(channelMemoryMs - 1);
+    await sweep(log);
+    const upToDate = collect(log, 'a', last);
+    const late = collect(log, 'a', first);
+    await log.append('a', '3', brief);
+    await received(upToDate, '3');
+    await received(late, '3');
+    expect(textsOf(upToDate)).toEqual(['3']);
+    expect(textsOf(late)).toEqual(['(resync)', '3']);
+  });
+
+  it('forgets a channel a day later: it begins again, and earlier ids get a resync', async () => {
+    const log = await open();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const id = await log.append('a', '1', brief);
+    await log.append('a', '2', brief);
+    vi.advanceTimersByTime(1001 + channelMemoryMs);
+    await sweep(log);
+    const fresh = collect(log, 'a', beginning);
+    const late = collect(log, 'a', id);
+    await vi.waitFor(() => expect(textsOf(fresh)).toEqual(['(joined)']));
+    await vi.waitFor(() => expect(textsOf(late)).toEqual(['(resync)']));
+    await log.append('a', '3', brief);
+    await received(fresh, '3');
+    await received(late, '3');
+    const all = collect(log, 'a', beginning);
+    await received(all, '3');
+    expect([fresh, late, all].map(textsOf)).toEqual([['(joined)', '3'], ['(resync)', '3'], ['3']]);
+  });
+
+  it('gets no resync for a reader that has joined a channel after another one was forgotten', async () => {
+    const log = await open();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await log.append('a', '1', brief);
+    vi.advanceTimersByTime(1001 + channelMemoryMs);
+    await sweep(log);
+    const readers = [collect(log, 'new'), collect(log, 'new', beginning)];
+    for (const each of readers) await vi.waitFor(() => expect(textsOf(each)).toEqual(['(joined)']));
+    await log.append('new', 'x', brief);
+    for (const each of readers) {
+      await received(each, 'x');
+      expect(textsOf(each)).toEqual(['(joined)', 'x']);
+    }
+  });
+});
+
+describe('readers of channels without events leave nothing in the log', () => {
+  it('in memory', async () => {
+    const log = await openMemory();
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void; // A function, with the flag.
+    await joinMany(log, 1000);
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    await joinMany(log, 20_000);
+    collectGarbage();
+    // Each name is 1,000 characters.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+  });
+
+  it('in a folder', async () => {
+    const path = await temporaryFolder();
+    const log = closed(folderEventLog({ path }));
+    const name = (await readdir(path)).find((each) => each.endsWith('.mdb')) ?? '';
+    const before = await stat(join(path, name));
+    await joinMany(log, 1000);
+    const after = await stat(join(path, name));
+    expect([after.size, after.mtimeMs]).toEqual([before.size, before.mtimeMs]);
+  });
+});
