@@ -163,9 +163,8 @@ export class ChannelWatches {
     return watch;
   }
 
-  /** The channels with readers. */
-  get channels(): Iterable<string> {
-    return this.#watches.keys();
+  get isEmpty(): boolean {
+    return this.#watches.size === 0;
   }
 
   /** Wakes the readers of all channels. */

@@ -7,10 +7,5 @@ export {
 } from './eventChannel.ts';
 export { beginning, channelMemoryMs, type EventLog, type LogItem, type Retention } from './eventLog.ts';
 export { memoryEventLog } from './memory.ts';
-export {
-  type JoinOptions,
-  resumable,
-  type Resumable,
-  type ResumableOptions,
-  runErrors,
-} from './resumable.ts';
+export { resumable, runErrors } from './resumable.ts';
+export type { JoinOptions, Resumable, ResumableOptions } from './resumableOptions.ts';

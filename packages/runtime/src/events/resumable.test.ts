@@ -6,7 +6,14 @@ import { TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { folderEventLog } from './folder.ts';
-import { type EventLog, memoryEventLog, resumable, type Resumable, type ResumableOptions } from './index.ts';
+import {
+  type EventLog,
+  type LogItem,
+  memoryEventLog,
+  resumable,
+  type Resumable,
+  type ResumableOptions,
+} from './index.ts';
 
 type TestOptions = Partial<Omit<ResumableOptions<string>, 'log' | 'name' | 'event'>>;
 
@@ -21,6 +28,67 @@ function openMemory(): EventLog {
   const log = memoryEventLog();
   onTestFinished(() => log.close());
   return log;
+}
+
+/** A log that a process cannot reach while it is cut: as Redis, readers wait, and what is sent meanwhile is sent later. */
+class CutLog implements EventLog {
+  readonly #log: EventLog;
+  #reachable = Promise.resolve();
+  restore = () => {};
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  cut(): void {
+    this.#reachable = new Promise((resolve) => (this.restore = resolve));
+  }
+
+  async append(...args: Parameters<EventLog['append']>): Promise<string> {
+    await this.#reachable;
+    return this.#log.append(...args);
+  }
+
+  async *read(...args: Parameters<EventLog['read']>): AsyncGenerator<LogItem> {
+    await this.#reachable;
+    for await (const item of this.#log.read(...args)) {
+      await this.#reachable;
+      yield item;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#log.close();
+  }
+}
+
+/** A log that is emptied: then it has nothing of what was appended before. */
+class EmptiedLog implements EventLog {
+  #log: EventLog;
+  readonly #next: EventLog;
+  readonly #emptied = new AbortController();
+
+  constructor(log: EventLog, next: EventLog) {
+    this.#log = log;
+    this.#next = next;
+  }
+
+  empty(): void {
+    this.#log = this.#next;
+    this.#emptied.abort();
+  }
+
+  append(...args: Parameters<EventLog['append']>): Promise<string> {
+    return this.#log.append(...args);
+  }
+
+  async *read(channel: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<LogItem> {
+    const isOld = this.#log !== this.#next;
+    yield* this.#log.read(channel, after, isOld ? AbortSignal.any([signal, this.#emptied.signal]) : signal);
+    if (isOld && !signal.aborted) yield* this.#next.read(channel, 'old-1', signal);
+  }
+
+  async close(): Promise<void> {}
 }
 
 /** A producer that a test controls. */
@@ -193,39 +261,170 @@ describe('resumable', () => {
     expect(await stopped).toMatchObject(stoppedFor('shutdown'));
   });
 
-  it('clients get the reason lost within 2 s after the process of the producer was killed', async () => {
-    const path = join(await temporaryFolder(), 'state');
-    const log = folderEventLog({ path });
-    onTestFinished(() => log.close());
-    const index = JSON.stringify(new URL('index.ts', import.meta.url).href);
-    const folder = JSON.stringify(new URL('folder.ts', import.meta.url).href);
-    const program = `
-      const { resumable } = await import(${index});
-      const { folderEventLog } = await import(${folder});
-      const { z } = await import('zod');
-      const log = folderEventLog(${JSON.stringify({ path })});
-      const runs = resumable({ log, name: 'answers', event: z.string(), onError: console.error });
-      const produce = async function* () {
-        yield 'first';
-        await new Promise((resolve) => process.on('message', resolve));
-      };
-      const events = await runs.join('a', { signal: new AbortController().signal, produce });
-      for await (const event of events) process.send('running');`;
-    const child = fork('-', [], {
-      execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await new Promise((resolve) => child.once('message', resolve));
+  it('200 clients that join together report that they read with hardly more than one record', async () => {
+    const log = openMemory();
+    const records: string[] = [];
+    const counted: EventLog = {
+      ...log,
+      append(channel, record, keep) {
+        records.push(record);
+        return log.append(channel, record, keep);
+      },
+    };
     const producer = new TestProducer();
-    const clients = [await connect(openRuns(log), producer), await connect(openRuns(log), producer)];
-    for (const client of clients) expect((await client.take(1)).texts).toEqual(['first']);
-    // It is alive: no reason to stop.
-    const pending = clients.map((client) => client.next().catch((error: unknown) => error));
-    expect(await Promise.race([...pending, sleep(2500, 'alive')])).toBe('alive');
-    child.kill('SIGKILL');
-    const killedAt = performance.now();
-    for (const each of pending) expect(await each).toMatchObject(stoppedFor('lost'));
-    expect(performance.now() - killedAt).toBeLessThan(2500);
+    const processes = [openRuns(counted), openRuns(counted), openRuns(counted), openRuns(counted)];
+    const clients = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => connect(processes[at % 4] ?? openRuns(log), producer)),
+    );
+    const pending = clients.map((client) => client.next());
+    await sleep(1500);
+    producer.send('a');
+    await Promise.all(pending);
+    const others = records.filter((record) => !/"(start|event|alive)"/.test(record));
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.length).toBeLessThan(20);
+  });
+
+  it('a client that reads nothing for a time does not take the run for lost', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    await connect(openRuns(log), producer);
+    const slow = await connect(openRuns(log), producer);
+    producer.send('a');
+    await slow.take(1);
+    await sleep(2000);
+    producer.send('b');
+    producer.end();
+    expect((await slow.take(1)).texts).toEqual(['b']);
+    expect(await slow.next()).toMatchObject({ done: true });
+  });
+
+  it('a run whose clients cannot reach the log for a time goes on', async () => {
+    const log = openMemory();
+    const cut = new CutLog(log);
+    const producer = new TestProducer();
+    const starter = await connect(openRuns(log), producer);
+    const away = await connect(openRuns(cut), producer);
+    producer.send('a');
+    await away.take(1);
+    const pending = away.take(1);
+    cut.cut();
+    await sleep(3000);
+    producer.send('b');
+    cut.restore();
+    expect((await pending).texts).toEqual(['b']);
+    expect((await starter.take(2)).texts).toEqual(['a', 'b']);
+  });
+
+  it('a run goes on after no process could reach the log for a second', async () => {
+    const cut = new CutLog(openMemory());
+    const producer = new TestProducer();
+    await connect(openRuns(cut), producer);
+    const client = await connect(openRuns(cut), producer);
+    producer.send('a');
+    await client.take(1);
+    const pending = client.take(1);
+    cut.cut();
+    await sleep(1200);
+    cut.restore();
+    await sleep(2000);
+    producer.send('b');
+    expect((await pending).texts).toEqual(['b']);
+  });
+
+  it('when the log is emptied, the run ends, and a new run of its key has none of its events', async () => {
+    const log = new EmptiedLog(openMemory(), openMemory());
+    const [before, after] = [new TestProducer(), new TestProducer()];
+    const runs = openRuns(log);
+    await connect(runs, before);
+    before.send('old 1');
+    await expect.poll(() => before.calls).toBe(1);
+    log.empty();
+    const client = await connect(openRuns(log), after);
+    before.send('old 2', 'old 3');
+    after.send('new 1');
+    expect((await client.take(1)).texts).toEqual(['new 1']);
+    await expect.poll(() => before.signal?.aborted).toBe(true);
+    after.send('new 2');
+    after.end();
+    expect((await client.take(1)).texts).toEqual(['new 2']);
+    expect(await client.next()).toMatchObject({ done: true });
+  });
+
+  it('a process that closes begins no run', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    await runs.close();
+    await expect(connect(runs, producer)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     expect(producer.calls).toBe(0);
+  });
+
+  describe('in another process', () => {
+    /** Starts a process that produces a run, which sends `first` and does not end. */
+    async function startProducer(path: string) {
+      const index = JSON.stringify(new URL('index.ts', import.meta.url).href);
+      const folder = JSON.stringify(new URL('folder.ts', import.meta.url).href);
+      const program = `
+        const { resumable } = await import(${index});
+        const { folderEventLog } = await import(${folder});
+        const { z } = await import('zod');
+        const log = folderEventLog(${JSON.stringify({ path })});
+        const runs = resumable({ log, name: 'answers', event: z.string(), onError: console.error });
+        const produce = async function* (signal) {
+          signal.addEventListener('abort', () => process.send('aborted'));
+          yield 'first';
+          await new Promise((resolve) => process.on('message', resolve));
+        };
+        const events = await runs.join('a', { signal: new AbortController().signal, produce });
+        try {
+          for await (const event of events) process.send('running');
+        } catch {
+          // The test reads the error too.
+          process.send('ended');
+        }`;
+      const child = fork('-', [], {
+        execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const messages: unknown[] = [];
+      child.on('message', (message) => messages.push(message));
+      await expect.poll(() => messages, { timeout: 20_000 }).toContain('running');
+      return { child, messages };
+    }
+
+    /** Connects two clients, which read until the run ends. */
+    async function follow(path: string) {
+      const log = folderEventLog({ path });
+      onTestFinished(() => log.close());
+      const producer = new TestProducer();
+      const clients = [await connect(openRuns(log), producer), await connect(openRuns(log), producer)];
+      for (const client of clients) expect((await client.take(1)).texts).toEqual(['first']);
+      const ends = clients.map((client) => client.next().catch((error: unknown) => error));
+      onTestFinished(() => expect(producer.calls).toBe(0));
+      return ends;
+    }
+
+    it('clients get the reason lost within 2 s after the process of the producer was killed', async () => {
+      const path = join(await temporaryFolder(), 'state');
+      const { child } = await startProducer(path);
+      const ends = await follow(path);
+      // It is alive: no reason to stop.
+      expect(await Promise.race([...ends, sleep(2500, 'alive')])).toBe('alive');
+      child.kill('SIGKILL');
+      const killedAt = performance.now();
+      for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
+      expect(performance.now() - killedAt).toBeLessThan(2500);
+    });
+
+    it('a producer that was suspended and is taken for lost stops when its process goes on', async () => {
+      const path = join(await temporaryFolder(), 'state');
+      const { child, messages } = await startProducer(path);
+      const ends = await follow(path);
+      child.kill('SIGSTOP');
+      for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
+      child.kill('SIGCONT');
+      await expect.poll(() => messages, { timeout: 3000 }).toContain('aborted');
+    });
   });
 });

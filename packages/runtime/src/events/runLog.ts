@@ -1,0 +1,71 @@
+import type { TRPCError } from '@trpc/server';
+import { resyncErrors } from 'trpc-gateway/procedures';
+import { closedError } from './eventChannel.ts';
+import type { EventLog, LogItem } from './eventLog.ts';
+
+export const stopReasons = ['failed', 'lost', 'duration', 'size', 'abandoned', 'shutdown'] as const;
+export type StopReason = (typeof stopReasons)[number];
+
+/**
+ * A record of a run, which has a channel of its own. The process whose `start` is the first event of the channel is the producer.
+ * The run ends with the first `end`, `stop` or `error`.
+ *
+ * - `alive`: the producer has appended nothing else for a time.
+ * - `reading`: the run has readers.
+ * - `stop`: by the producer; with the reason `lost`, by a reader.
+ */
+export type RunRecord =
+  | { readonly type: 'start' | 'alive' | 'reading' | 'end' }
+  | { readonly type: 'event'; readonly event: unknown }
+  | { readonly type: 'stop'; readonly reason: StopReason }
+  | { readonly type: 'error'; readonly code: TRPCError['code']; readonly message: string };
+
+export interface RunItem {
+  readonly id: string;
+  /** `undefined` for a record to be ignored: the log was emptied, and it is of another run. */
+  readonly record: RunRecord | undefined;
+}
+
+export type RunLog = ReturnType<typeof openRun>;
+
+/** Opens the channel of a run. */
+export function openRun(log: EventLog, channel: string, keepMs: number) {
+  // The limits of a run limit the number of its records too.
+  const keep = { events: Number.MAX_SAFE_INTEGER, ms: keepMs };
+  return {
+    /**
+     * Appends a record.
+     * @param known an id of the run. If the log was emptied since then, the record is ignored
+     */
+    append(record: RunRecord, known?: string): Promise<string> {
+      const epoch = known === undefined ? undefined : partsOf(known).epoch;
+      return log.append(channel, JSON.stringify({ epoch, ...record }), keep);
+    },
+
+    /**
+     * Reads records.
+     * @throws `RESYNC` where records are missing, and if the log is closed
+     */
+    async *read(after: string, signal: AbortSignal): AsyncGenerator<RunItem, void, void> {
+      for await (const item of log.read(channel, after, signal)) {
+        if (item.type !== 'event') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
+        // Written by `append`.
+        const { epoch, ...record } = JSON.parse(item.event) as RunRecord & { readonly epoch?: string };
+        yield { id: item.id, record: epoch === partsOf(item.id).epoch ? record : undefined };
+      }
+      if (!signal.aborted) throw closedError();
+    },
+
+    /** Reads the first item after an id: `joined` after `beginning` if the run has no record. */
+    async first(after: string | undefined): Promise<LogItem> {
+      for await (const item of log.read(channel, after, new AbortController().signal)) return item;
+      throw closedError();
+    },
+  };
+}
+
+/** Returns the parts of an id of the log. */
+export function partsOf(id: string): { readonly epoch: string; readonly sequence: number } {
+  const [epoch = '', sequence] = id.split('-');
+  return { epoch, sequence: Number(sequence) };
+}

@@ -1,0 +1,80 @@
+import { partsOf, type RunItem, type RunLog } from './runLog.ts';
+
+/**
+ * A reader that has received nothing of the producer for `askTicks` appends a record of its own. When it has received that, the
+ * log can be reached, and the producer is lost if nothing of it follows: in less than 2 s. It counts ticks of so many
+ * milliseconds, not time: while its own process is suspended or busy, there are none.
+ */
+const tickMs = 250;
+const askTicks = 3;
+const lostTicks = 6;
+
+/** Within which time one of the readers that join together reports that the run is read, in milliseconds. */
+const firstReportMs = 1000;
+
+interface ReadOptions {
+  /** The id of the newest record when the reader joined. */
+  readonly joined: string;
+  /** The id after which to read. */
+  readonly after: string;
+  readonly signal: AbortSignal;
+  /** How often a reader reports that the run is read, in milliseconds. */
+  readonly reportMs: number;
+}
+
+/** Reads a run. Meanwhile, it reports that the run is read, unless another reader does, and stops the run if the producer is lost. */
+export async function* readRun(
+  run: RunLog,
+  { after, joined, reportMs, signal }: ReadOptions,
+): AsyncGenerator<RunItem, void, void> {
+  let isWaiting = true;
+  let quietTicks = 0;
+  const ticks = setInterval(tick, tickMs).unref();
+  let isAsking = false;
+  let isReached = false;
+  let report: NodeJS.Timeout | undefined;
+
+  function tick(): void {
+    // While the client is slow, the producer is not: nothing is received.
+    quietTicks = isWaiting ? quietTicks + 1 : 0;
+    if (isReached && quietTicks >= lostTicks)
+      run.append({ type: 'stop', reason: 'lost' }, joined).catch(() => {});
+    else if (!isReached && quietTicks >= askTicks && !isAsking) {
+      isAsking = true;
+      const append = run.append({ type: 'reading' }, joined).catch(() => {});
+      void append.finally(() => (isAsking = false));
+    }
+  }
+
+  /** Reports at a random time, so that of many readers one is first. */
+  function reportWithin(ms: number): void {
+    clearTimeout(report);
+    const append = () => {
+      run.append({ type: 'reading' }, joined).catch(() => {});
+      reportWithin(reportMs);
+    };
+    report = setTimeout(append, ms * (0.5 + Math.random() / 2)).unref();
+  }
+
+  reportWithin(Math.min(firstReportMs, reportMs));
+  try {
+    for await (const item of run.read(after, signal)) {
+      if (item.record?.type !== 'reading') {
+        quietTicks = 0;
+        isReached = false;
+      } else {
+        if (partsOf(item.id).sequence > partsOf(joined).sequence) reportWithin(reportMs);
+        if (!isReached && quietTicks >= askTicks) {
+          isReached = true;
+          quietTicks = askTicks;
+        }
+      }
+      isWaiting = false;
+      yield item;
+      isWaiting = true;
+    }
+  } finally {
+    clearInterval(ticks);
+    clearTimeout(report);
+  }
+}
