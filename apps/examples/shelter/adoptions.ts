@@ -1,15 +1,12 @@
-import { createRecord, defineCollection, getRecord, listRecords, updateRecord } from '@petstore/core';
-import { declareErrors } from 'trpc-gateway/procedures';
-import { tracked } from '@trpc/server';
+import { createRecord, getRecord, listRecords, StoreError, updateRecord } from '@petstore/core';
+import type { TRPCError } from '@trpc/server';
+import { declareErrors, resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
-import { animals, byId, Status } from './animals.ts';
-import { errors, Id, page, procedure, Text } from './trpc.ts';
-
-const Adoption = z
-  .object({ id: Id, animalId: Id, adopter: Text, adoptedAt: z.iso.datetime() })
-  .meta({ id: 'Adoption' });
-
-export const adoptions = defineCollection({ name: 'adoptions', schema: Adoption, id: 'sequence' });
+import { byId } from './animals.ts';
+import { allEvents } from './events.ts';
+import { Text } from './fields.ts';
+import { Adoption, adoptions, animals, Status } from './records.ts';
+import { type Context, errors, lastEventId, page, procedure } from './trpc.ts';
 
 const adoptionErrors = declareErrors({
   NOT_AVAILABLE: {
@@ -37,24 +34,28 @@ export const adoptionProcedures = {
         summary: 'Record the adoption of an available animal',
         tags,
         successStatus: 201,
-        errorResponses: { ...errors.get, 409: 'The animal was changed at the same time.' },
+        errorResponses: errors.get,
       },
     })
     .errors(adoptionErrors)
     .input(byId.extend({ adopter: Text }))
     .output(Adoption)
-    .mutation(({ ctx, input: { animalId, adopter }, signal }) =>
-      ctx.adoptionFeed.add(async () => {
-        // A call that ran out of time while it waited for its turn must not run.
-        signal?.throwIfAborted();
-        const { status, version } = await getRecord(ctx, animals, animalId, { signal });
-        if (status !== 'available') throw adoptionErrors.NOT_AVAILABLE({ data: { status } });
-        // In this order: a process that is killed in between leaves an animal that cannot be adopted twice.
-        await updateRecord(ctx, animals, animalId, { status: 'adopted' }, { ifVersion: version, signal });
-        const adoption = { animalId, adopter, adoptedAt: new Date().toISOString() };
-        return createRecord(ctx, adoptions, adoption, {});
-      }),
-    ),
+    .mutation(async ({ ctx, input: { animalId, adopter }, signal }) => {
+      // In this order: a process that is killed in between leaves an animal that cannot be adopted twice.
+      const animal = await markAdopted(ctx, animalId, signal);
+      const adoption = {
+        animalId,
+        adopter,
+        adoptedAt: new Date().toISOString(),
+        isUnpublished: true,
+      } as const;
+      const stored = await createRecord(ctx, adoptions, adoption, {});
+      await Promise.all([
+        ctx.events.changed({ type: 'updated', animalId, animal }),
+        ctx.events.adopted(stored),
+      ]);
+      return stored;
+    }),
 
   listAdoptions: reader
     .meta({
@@ -76,33 +77,39 @@ export const adoptionProcedures = {
       openapi: {
         method: 'GET',
         path: '/adoptions/events',
-        summary: 'Watch adoptions, from the first one or from the one after `Last-Event-ID`',
+        summary: 'Watch adoptions, from now on or after `Last-Event-ID`; `0` is the oldest one that is kept',
+        description:
+          'An adoption may be sent twice, if a process of the service has died: compare the ids. Adoptions are kept for 30 days.',
         tags,
         event: Adoption,
         errorResponses: errors.list,
       },
     })
-    .input(
-      z
-        .object({
-          lastEventId: z
-            .string()
-            .regex(/^\d{1,15}$/)
-            .optional(),
-        })
-        .prefault({}),
-    )
-    .subscription(async function* ({ ctx, input, signal = new AbortController().signal }) {
-      let cursor = Number(input.lastEventId ?? 0);
-      for await (const _ of ctx.adoptionFeed.changes(signal)) {
-        for (;;) {
-          const adopted = await listRecords(ctx, adoptions, { limit: 100, cursor }, { signal });
-          if (adopted.length === 0) break;
-          for (const adoption of adopted) {
-            yield tracked(String(adoption.id), adoption);
-            cursor = adoption.id;
-          }
-        }
-      }
-    }),
+    .input(z.object({ lastEventId }).prefault({}))
+    .errors(resyncErrors)
+    .subscription(({ ctx, input, signal }) =>
+      ctx.events.adoptions.subscribe(allEvents, { lastEventId: input.lastEventId, signal }),
+    ),
 };
+
+/** Marks an animal as adopted, if it is available. Of concurrent calls, one succeeds. */
+async function markAdopted(ctx: Context, animalId: number, signal: AbortSignal | undefined) {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- again if another call has changed it meanwhile
+    const { status, version } = await getRecord(ctx, animals, animalId, { signal });
+    if (status !== 'available') throw adoptionErrors.NOT_AVAILABLE({ data: { status } });
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      return await updateRecord(
+        ctx,
+        animals,
+        animalId,
+        { status: 'adopted' },
+        { ifVersion: version, signal },
+      );
+    } catch (error) {
+      const { cause } = error as TRPCError;
+      if (!(cause instanceof StoreError && cause.code === 'version-mismatch')) throw error;
+    }
+  }
+}

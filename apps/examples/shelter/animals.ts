@@ -1,25 +1,20 @@
-import {
-  createRecord,
-  defineCollection,
-  deleteRecord,
-  getRecord,
-  listRecords,
-  updateRecord,
-} from '@petstore/core';
+import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from '@petstore/core';
+import { tracked } from '@trpc/server';
+import { resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
-import { errors, Id, IfVersion, locationBelow, page, procedure, staff, Text, Version } from './trpc.ts';
+import { allEvents } from './events.ts';
+import { Id } from './fields.ts';
+import { Animal, AnimalChange, animalFields, animals, NewAnimal, Status } from './records.ts';
+import { errors, IfVersion, lastEventId, locationBelow, page, procedure, staff } from './trpc.ts';
 
-export const Status = z.enum(['available', 'reserved', 'adopted']).meta({ id: 'Status' });
-const fields = { name: Text, categoryId: Id, status: Status };
-const NewAnimal = z.object({ ...fields, status: Status.default('available') }).meta({ id: 'NewAnimal' });
-const Animal = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'Animal' });
+/** Agents do not see the id of an event, so it is part of its data, too. */
+const AnimalEvent = AnimalChange.extend({
+  eventId: z.string().meta({ description: 'Send it as `lastEventId` to continue after this event.' }),
+}).meta({ id: 'AnimalEvent' });
 
-export const animals = defineCollection({
-  name: 'animals',
-  schema: Animal,
-  id: 'sequence',
-  indexes: ['categoryId', 'status'],
-});
+/** Whether a client that displays a category needs a change: also of an animal that may have left it. */
+const concerns = (categoryId: number | undefined, { animal, type }: AnimalChange): boolean =>
+  categoryId === undefined || type === 'moved' || type === 'deleted' || animal?.categoryId === categoryId;
 
 const tags = ['animals'];
 export const byId = z.object({ animalId: Id });
@@ -80,7 +75,11 @@ export const animalProcedures = {
     })
     .input(NewAnimal)
     .output(Animal)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, { signal })),
+    .mutation(async ({ ctx, input, signal }) => {
+      const animal = await createRecord(ctx, animals, input, { signal });
+      await ctx.events.changed({ type: 'created', animalId: animal.id, animal });
+      return animal;
+    }),
 
   getAnimal: procedure
     .meta({
@@ -108,11 +107,14 @@ export const animalProcedures = {
         errorResponses: errors.change,
       },
     })
-    .input(byId.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
+    .input(byId.extend({ ifVersion: IfVersion, ...z.object(animalFields).partial().shape }))
     .output(Animal)
-    .mutation(({ ctx, input: { animalId, ifVersion, ...change }, signal }) =>
-      updateRecord(ctx, animals, animalId, change, { ifVersion, signal }),
-    ),
+    .mutation(async ({ ctx, input: { animalId, ifVersion, ...change }, signal }) => {
+      const animal = await updateRecord(ctx, animals, animalId, change, { ifVersion, signal });
+      const type = change.categoryId === undefined ? 'updated' : 'moved';
+      await ctx.events.changed({ type, animalId, animal });
+      return animal;
+    }),
 
   deleteAnimal: staff
     .meta({
@@ -128,6 +130,53 @@ export const animalProcedures = {
     .output(z.void())
     .mutation(async ({ ctx, input: { animalId, ifVersion }, signal }) => {
       await deleteRecord(ctx, animals, animalId, { ifVersion, signal });
-      await ctx.photos.remove(animalId);
+      await Promise.all([ctx.events.changed({ type: 'deleted', animalId }), ctx.photos.remove(animalId)]);
+    }),
+
+  onAnimalChange: procedure
+    .meta({
+      mcp: {
+        description:
+          'Waits for the next change of an animal. To see one change after the other, set limit to 1, and lastEventId to the eventId of the change before. With lastEventId "0" it begins with the changes of the last hour.',
+      },
+      openapi: {
+        method: 'GET',
+        path: '/animals/events',
+        summary: 'Watch changes of animals, from now on or after `Last-Event-ID`',
+        description:
+          'Changes are kept for an hour. Two changes of an animal that happen at the same time may arrive in either order: ignore one whose `version` is not greater. Nothing follows `deleted`.',
+        tags,
+        protect: false,
+        event: AnimalEvent,
+        errorResponses: errors.list,
+      },
+    })
+    .input(
+      z
+        .object({
+          categoryId: Id.optional().meta({
+            description: 'Only changes of animals in this category, and of those that may have left it.',
+          }),
+          limit: z.int().min(1).max(1000).optional().meta({ description: 'Ends after so many changes.' }),
+          lastEventId,
+        })
+        .prefault({}),
+    )
+    .errors(resyncErrors)
+    .subscription(async function* ({
+      ctx,
+      input: { categoryId, limit = Infinity, lastEventId: after },
+      signal,
+    }) {
+      let count = 0;
+      for await (const [id, change] of await ctx.events.animals.subscribe(allEvents, {
+        lastEventId: after,
+        signal,
+      })) {
+        if (!concerns(categoryId, change)) continue;
+        yield tracked(id, { ...change, eventId: id });
+        count += 1;
+        if (count === limit) return;
+      }
     }),
 };

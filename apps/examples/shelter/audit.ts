@@ -2,7 +2,8 @@ import { defineCollection, listRecords, type Store } from '@petstore/core';
 import type { Policy } from 'trpc-gateway';
 import type { AccessTokenClaims } from 'trpc-gateway/jwt';
 import { z } from 'zod';
-import { errors, Id, page, procedure } from './trpc.ts';
+import { Id } from './fields.ts';
+import { errors, page, procedure } from './trpc.ts';
 
 const Audit = z
   .object({

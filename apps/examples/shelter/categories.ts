@@ -7,8 +7,9 @@ import {
   updateRecord,
 } from '@petstore/core';
 import { z } from 'zod';
+import { Id, Text, Version } from './fields.ts';
 import { isClosing } from './relations.ts';
-import { errors, Id, IfVersion, locationBelow, page, procedure, staff, Text, Version } from './trpc.ts';
+import { errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
 
 const fields = { name: Text };
 const NewCategory = z.object(fields).meta({ id: 'NewCategory' });

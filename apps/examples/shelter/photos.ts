@@ -1,7 +1,8 @@
 import { getRecord } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { animals, byId } from './animals.ts';
+import { byId } from './animals.ts';
+import { animals } from './records.ts';
 import { errors, procedure, staff } from './trpc.ts';
 
 const maxPhotoBytes = 10 * 2 ** 20;

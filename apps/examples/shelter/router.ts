@@ -1,9 +1,10 @@
 import type { CollectionDefinition } from '@petstore/core';
-import { adoptionProcedures, adoptions } from './adoptions.ts';
-import { animalProcedures, animals } from './animals.ts';
+import { adoptionProcedures } from './adoptions.ts';
+import { animalProcedures } from './animals.ts';
 import { auditProcedures, audits } from './audit.ts';
 import { categories, categoryProcedures } from './categories.ts';
 import { photoProcedures } from './photos.ts';
+import { adoptions, animals } from './records.ts';
 import type { Relation } from './relations.ts';
 import { router } from './trpc.ts';
 

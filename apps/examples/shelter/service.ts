@@ -7,10 +7,11 @@ import { mcp } from 'trpc-gateway/mcp';
 import { temporaryFiles } from 'trpc-gateway/node';
 import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
 import { docsPage } from 'trpc-gateway-runtime/docs';
+import { type EventLog, measuredEventLog } from 'trpc-gateway-runtime/events';
 import { log, type LogOptions } from 'trpc-gateway-runtime/log';
 import { metrics } from 'trpc-gateway-runtime/metrics';
-import { AdoptionFeed } from './adoptionFeed.ts';
 import { auditPolicy } from './audit.ts';
+import { ShelterEvents } from './events.ts';
 import { PhotoFolder } from './photoFolder.ts';
 import { relatedStore } from './relations.ts';
 import { collections, relations, shelterRouter } from './router.ts';
@@ -21,9 +22,13 @@ export interface ShelterOptions {
   readonly port?: number | undefined;
   /** Default: no health checks and metrics on a port of their own. */
   readonly adminPort?: number | undefined;
-  /** The folder of the photos, and of the embedded store, which is used without `mongodbUri`. */
+  /** Processes that share the port. Default: 1. */
+  readonly workers?: number | undefined;
+  /** The folder of the photos, and of the embedded store, which is used without `mongodbUri`, and of the events without `redisUrl`. */
   readonly dataDir: string;
   readonly mongodbUri?: string | undefined;
+  /** Where processes on several machines share events, idempotency keys and limits. */
+  readonly redisUrl?: string | undefined;
   readonly database?: string | undefined;
   /** The access tokens that are accepted. */
   readonly accepts: { readonly issuer: string; readonly audience: string; readonly jwksUri: string };
@@ -32,11 +37,12 @@ export interface ShelterOptions {
   readonly logLevel?: LogOptions['level'];
 }
 
-/** Returns the options of `run` for the shelter. It runs in one process, because subscriptions are woken by their own. */
+/** Returns the options of `run` for the shelter. */
 export function shelterService(options: ShelterOptions): RunOptions {
-  const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info' } = options;
+  const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info', workers = 1 } = options;
   return {
     listen: { host, port },
+    workers,
     log: log({ level: logLevel }),
     docs: docsPage(),
     expectedErrors: ['StoreError'],
@@ -48,14 +54,17 @@ export function shelterService(options: ShelterOptions): RunOptions {
 /** Opens the store and creates the gateway. All parts of the service are wired here. */
 async function startShelter(
   options: ShelterOptions,
-  { options: runOptions, onClose }: StartContext,
+  { log: serviceLog, options: runOptions, onClose }: StartContext,
 ): Promise<Started> {
-  const { store: openedStore, state } = await openStore(options, onClose);
+  const openedStore = await openStore(options, onClose);
+  const shared = await openShared(options, onClose);
   const photoFolder = join(options.dataDir, 'photos');
   await mkdir(photoFolder, { recursive: true });
   const store = relatedStore(openedStore, relations);
   const photos = new PhotoFolder(photoFolder);
-  const adoptionFeed = new AdoptionFeed();
+  const eventLog = measuredEventLog(shared.eventLog);
+  const events = new ShelterEvents({ eventLog, store, log: serviceLog });
+  onClose(events.publishLeft());
   const gateway = await createGateway({
     ...runOptions,
     router: shelterRouter,
@@ -69,14 +78,14 @@ async function startShelter(
     createContext: ({ response, identity }) => ({
       store,
       photos,
-      adoptionFeed,
+      events,
       response,
       caller: identity?.sub,
       // Without the key: the gateway replays responses. An idempotent create of the store cannot keep the relations.
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.
-    state,
+    state: shared.state,
     idempotency: { caller: ({ identity }) => identity?.sub },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
@@ -89,31 +98,69 @@ async function startShelter(
   });
   return {
     gateway,
-    checks: { store: () => store.ready() },
+    checks: { store: () => store.ready(), events: eventLog.ready },
+    metrics: eventLog.metrics,
     startupLogFields: { issuer: options.accepts.issuer },
   };
 }
 
-/** Opens the configured store, and beside it the state of idempotency keys and limits. Imports only their modules. */
-async function openStore(
+/** Opens the configured store. Imports only its module. */
+export async function openStore(
   { dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions,
   onClose: StartContext['onClose'],
-): Promise<{ readonly store: Store; readonly state: State }> {
-  if (uri === undefined) {
-    const { openEmbeddedStore } = await import('@petstore/embedded-store');
-    const { folderState } = await import('trpc-gateway-runtime/state/folder');
-    const store = await openEmbeddedStore({ dataDir, collections });
-    onClose((closing) => store.close(closing));
-    const state = folderState({ path: join(dataDir, 'responses') });
+): Promise<Store> {
+  const open = async () => {
+    if (uri === undefined) {
+      const { openEmbeddedStore } = await import('@petstore/embedded-store');
+      return openEmbeddedStore({ dataDir, collections, migrate: true });
+    }
+    const { openMongodbStore } = await import('@petstore/core/store/mongodb');
+    return openMongodbStore({ uri, database, collections, migrate: true });
+  };
+  const store = await open();
+  onClose((closing) => store.close(closing));
+  return store;
+}
+
+/** What the processes of the service share beside the store. */
+interface Shared {
+  readonly eventLog: EventLog;
+  /** The state of idempotency keys and limits. */
+  readonly state: State;
+}
+
+/**
+ * Opens the event log and the state: in Redis, if it is configured; otherwise in the data folder, where the processes of this
+ * machine share events, and the state in MongoDB, if the store is.
+ */
+async function openShared(options: ShelterOptions, onClose: StartContext['onClose']): Promise<Shared> {
+  const { dataDir, redisUrl: url, database = 'shelter' } = options;
+  if (url !== undefined) {
+    const { redisEventLog } = await import('trpc-gateway-runtime/events/redis');
+    const { redisState } = await import('trpc-gateway-runtime/state/redis');
+    const { createClient } = await import('redis');
+    const connect = () => createClient({ url });
+    const eventLog = redisEventLog({ connect, prefix: `${database}-events` });
+    onClose(() => eventLog.close());
+    const state = await redisState({ connect, prefix: `${database}-state` });
     onClose(() => state.close());
-    return { store, state };
+    return { eventLog, state };
   }
-  const { openMongodbStore } = await import('@petstore/core/store/mongodb');
+  const { folderEventLog } = await import('trpc-gateway-runtime/events/folder');
+  const eventLog = folderEventLog({ path: join(dataDir, 'events') });
+  onClose(() => eventLog.close());
+  const state = await openState(options);
+  onClose(() => state.close());
+  return { eventLog, state };
+}
+
+/** Opens the state of idempotency keys and limits beside the store. */
+async function openState({ dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions) {
+  if (uri === undefined) {
+    const { folderState } = await import('trpc-gateway-runtime/state/folder');
+    return folderState({ path: join(dataDir, 'responses') });
+  }
   const { mongodbState } = await import('trpc-gateway-runtime/state/mongodb');
   const { MongoClient } = await import('mongodb');
-  const store = await openMongodbStore({ uri, database, collections });
-  onClose((closing) => store.close(closing));
-  const state = await mongodbState({ connect: () => new MongoClient(uri), database });
-  onClose(() => state.close());
-  return { store, state };
+  return mongodbState({ connect: () => new MongoClient(uri), database });
 }

@@ -67,7 +67,7 @@ test('an agent sees the tools that the scopes of its token allow, and gets 403 f
     const { result } = await send('tools/list', {}, headers);
     return result?.tools?.map(({ name }) => name);
   };
-  const open = ['listAnimals', 'findAnimals', 'getAnimal', 'listCategories', 'getPhoto'];
+  const open = ['listAnimals', 'findAnimals', 'getAnimal', 'listCategories', 'getPhoto', 'onAnimalChange'];
   expect((await names('audits:read'))?.toSorted()).toEqual(open.toSorted());
   expect((await names('animals:write adoptions:write'))?.toSorted()).toEqual(
     [...open, 'createAnimal', 'adoptAnimal'].toSorted(),

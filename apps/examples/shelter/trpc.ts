@@ -2,11 +2,12 @@ import type { Context as StoreContext } from '@petstore/core';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
-import type { AdoptionFeed } from './adoptionFeed.ts';
+import type { ShelterEvents } from './events.ts';
+import { Version } from './fields.ts';
 import type { PhotoFolder } from './photoFolder.ts';
 
 export interface Context extends StoreContext {
-  readonly adoptionFeed: AdoptionFeed;
+  readonly events: ShelterEvents;
   readonly photos: PhotoFolder;
 }
 
@@ -19,21 +20,6 @@ export const { router, procedure } = initTRPC
 /** Procedures for the staff, who change animals and categories. */
 export const staff = procedure.meta({ scopes: ['animals:write'] });
 
-/** The id of a record. */
-export const Id = z.int().min(1);
-
-/** Text that every store keeps unchanged. Lone surrogates are rejected, because UTF-8 cannot encode them. */
-export const Text = z
-  .string()
-  .min(1)
-  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode, without lone surrogates');
-
-/** The version of a record: starts at 1 and is incremented by each change. */
-export const Version = z
-  .int()
-  .min(1)
-  .meta({ description: 'Starts at 1 and is incremented by each change. Set by the service.' });
-
 /** The version that an update or a delete is based on. */
 export const IfVersion = Version.optional().meta({
   description: 'Change the record only if it has this version; otherwise the response is 409.',
@@ -44,6 +30,12 @@ export const page = {
   limit: z.int().min(1).max(100).default(20).meta({ description: 'Maximum number of records returned.' }),
   cursor: z.int().optional().meta({ description: 'Only records with a greater id.' }),
 };
+
+/** The id of the last event that a client has received. It continues after it. `EventSource` and the clients of tRPC send it. */
+export const lastEventId = z
+  .string()
+  .optional()
+  .meta({ description: 'Continues after the event with this id.' });
 
 /** Returns the response headers of a create: the location of the record. */
 export const locationBelow = (path: string) => ({

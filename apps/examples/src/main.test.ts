@@ -51,9 +51,9 @@ it.skipIf(noCurl)(
 );
 
 it('npm run example without a name lists the examples', async () => {
-  expect(await runExample()).toEqual(['npm run example rpc|http|curl|shelter|login']);
+  expect(await runExample()).toEqual(['npm run example rpc|http|curl|shelter|login|answers']);
   await expect(runExample('none')).rejects.toMatchObject({
     code: 2,
-    stderr: 'There is no example none: npm run example rpc|http|curl|shelter|login\n',
+    stderr: 'There is no example none: npm run example rpc|http|curl|shelter|login|answers\n',
   });
 });

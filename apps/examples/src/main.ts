@@ -1,5 +1,5 @@
 /*
- * `npm run example [rpc|http|curl|shelter|login]`: runs an example. The pet store examples start a temporary, empty pet
+ * `npm run example [rpc|http|curl|shelter|login|answers]`: runs an example. The pet store examples start a temporary, empty pet
  * store, or use the one at `PETSTORE_URL` with the API key `KEY`.
  */
 import { spawn } from 'node:child_process';
@@ -16,10 +16,11 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   curl: ['bash', pathOf('petStore/curl.sh')],
   shelter: node('../shelter/dev.ts'),
   login: node('oneLogin/main.ts'),
+  answers: node('answers/main.ts'),
 };
 
 /** The examples that start a service of their own. */
-const services: ReadonlySet<string> = new Set(['shelter', 'login']);
+const services: ReadonlySet<string> = new Set(['shelter', 'login', 'answers']);
 
 async function run([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
   const child = spawn(file, args, { stdio: 'inherit', env: { ...process.env, ...env } });

@@ -20,7 +20,8 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
   const dataDir = await mkdtemp(join(tmpdir(), 'shelter-'));
   const database = store === 'mongodb' ? testDatabase() : undefined;
   const issuer = await startIssuer();
-  const service = shelterService({
+  const options: ShelterOptions = {
+    adminPort: 0,
     dataDir,
     mongodbUri: database?.uri,
     database: database?.database,
@@ -28,7 +29,8 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
     callsPerMinute: 1_000_000,
     logLevel: 'silent',
     ...settings,
-  });
+  };
+  const service = shelterService(options);
   let running = await startService(service);
   const { origin } = running;
   const authorization = `Bearer ${await issuer.token('ada', allScopes)}`;
@@ -55,11 +57,18 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
         body: text === '' ? undefined : JSON.parse(text),
       };
     },
-    /** Starts it again, on another port that only `rest` uses, and returns its origin. */
-    async restart() {
+    /** Starts it again, on another port that only `rest` uses, and returns its origin. `meanwhile` runs while it is stopped. */
+    async restart(meanwhile: (options: ShelterOptions) => Promise<void> = async () => {}) {
       await running.close();
+      await meanwhile(options);
       running = await startService(service);
       return running.origin;
+    },
+    notReady: () => running.notReady(),
+    /** Reads a metric of the events of animals. */
+    async animalEvents(name: string) {
+      const family = (await running.metrics?.())?.find((each) => each.name === `events_${name}`);
+      return family?.values.find(({ labels }) => labels['channel'] === 'animals')?.value ?? 0;
     },
     async close() {
       await running.close();

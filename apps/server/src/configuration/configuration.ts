@@ -197,7 +197,7 @@ export const Configuration = z.object({
   }),
   RATE_LIMIT: rate.optional().register(variables, {
     description:
-      'The maximum number of calls of each API key, over REST, tRPC and WebSocket together, and the window in seconds. Workers count together; with `MONGODB_URI` each process counts on its own',
+      'The maximum number of calls of each API key, over REST, tRPC and WebSocket together, and the window in seconds. Workers count together, and so do all processes on the database of `MONGODB_URI`',
     takes: takesRate,
   }),
   FAILED_ATTEMPTS: rate.optional().register(variables, {

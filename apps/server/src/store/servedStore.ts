@@ -12,7 +12,7 @@ export interface ServedStore {
   readonly store: Store;
   /** Returns the metrics of the store and the number of remembered keys; `undefined` without an admin listener. */
   readonly metrics: ((rememberedKeys: number) => Promise<MetricFamily[]>) | undefined;
-  /** The state in which the workers count calls and failed attempts together; `undefined` if each process counts on its own. */
+  /** The state in which processes count calls and failed attempts together; `undefined` if this one counts on its own. */
   readonly counters: State | undefined;
   /** Where the data is, for the first log line. */
   readonly startupLogFields: object;
@@ -66,15 +66,21 @@ export async function openServedStore(
 }
 
 /**
- * Returns the state in which the workers count calls and failed attempts together, a folder beside the data. One process
- * alone, and processes on a database, count on their own.
+ * Returns the state in which processes count calls and failed attempts together: those on a database in it, and workers in a
+ * folder beside the data. One process alone counts on its own.
  */
 async function sharedCounters(
-  { DATA_DIR, FAILED_ATTEMPTS, MONGODB_URI, RATE_LIMIT, WORKERS }: Configuration,
+  { DATA_DIR, FAILED_ATTEMPTS, MONGODB_DB, MONGODB_URI, RATE_LIMIT, WORKERS }: Configuration,
   { onClose }: Pick<StartContext, 'onClose'>,
 ): Promise<State | undefined> {
   const isCounting = RATE_LIMIT !== undefined || FAILED_ATTEMPTS !== undefined;
-  if (WORKERS === 1 || MONGODB_URI !== undefined || !isCounting) return undefined;
+  if (!isCounting || (WORKERS === 1 && MONGODB_URI === undefined)) return undefined;
+  if (MONGODB_URI !== undefined) {
+    const { mongodbCounters } = await import('./mongodbCounters.ts');
+    const state = mongodbCounters(MONGODB_URI, MONGODB_DB);
+    onClose(() => state.close());
+    return state;
+  }
   const { folderState } = await import('trpc-gateway-runtime/state/folder');
   const state = folderState({ path: resolve(DATA_DIR, 'limits') });
   onClose(() => state.close());

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createTRPCClient, createWSClient, httpSubscriptionLink, wsLink } from '@trpc/client';
 import { initTRPC, TRPCError, tracked, type TrackedEnvelope } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
@@ -130,6 +131,80 @@ describe('eventChannel', () => {
     const id = await earlier.publish('north', { animal: 'Tom' });
     const events = await channel.subscribe('north', { lastEventId, signal: clientSignal() });
     await expect(take(events, 1)).rejects.toMatchObject({ data: { lastEventId: id } });
+  });
+
+  it.each([
+    ['the error RESYNC', undefined, ['RESYNC', 'live']],
+    ['a snapshot', () => 'all animals', ['all animals', 'live']],
+  ])(
+    'of many events that the schema of a later version rejects, a subscriber gets %s once, and continues after all',
+    async (_what, snapshot, expected) => {
+      const log = memoryEventLog();
+      const earlier = eventChannel({ log, name: 'changes', event: z.object({ animal: z.string() }) });
+      const channel = openChannel(log);
+      let [lastEventId] = await publishAll(channel, ['Rex']);
+      // oxlint-disable-next-line no-await-in-loop -- one event after the other
+      for (const animal of ['Tom', 'Mia', 'Kim']) await earlier.publish('north', { animal });
+      const seen: string[] = [];
+      while (seen.length < 2) {
+        // oxlint-disable-next-line no-await-in-loop -- one subscription after the other
+        const events = await channel.subscribe('north', {
+          lastEventId,
+          signal: clientSignal(),
+          ...(snapshot && { snapshot }),
+        });
+        try {
+          // oxlint-disable-next-line no-await-in-loop
+          for await (const [, data] of events) {
+            seen.push(typeof data === 'string' ? data : data.animal);
+            if (seen.length === 1) await publishAll(channel, ['live']);
+            else break;
+          }
+        } catch (error) {
+          seen.push('RESYNC');
+          lastEventId = (error as { readonly data: { readonly lastEventId: string } }).data.lastEventId;
+          // oxlint-disable-next-line no-await-in-loop
+          await publishAll(channel, ['live']);
+        }
+      }
+      expect(seen).toEqual(expected);
+    },
+  );
+
+  it('a subscription that is never iterated holds no reader of the log', async () => {
+    const memory = memoryEventLog();
+    let readers = 0;
+    const channel = openChannel({
+      ...memory,
+      async *read(...args) {
+        readers += 1;
+        try {
+          yield* memory.read(...args);
+        } finally {
+          readers -= 1;
+        }
+      },
+    });
+    await channel.subscribe('north', { signal: clientSignal() });
+    expect(readers).toBe(0);
+    const events = await channel.subscribe('north', { signal: clientSignal() });
+    const taken = take(events, 1);
+    await publishAll(channel, ['Rex']);
+    expect(await taken).toMatchObject([{ data: { animal: 'Rex' } }]);
+    expect(readers).toBe(1);
+  });
+
+  it('the iterator of a subscription that is left early ends its reader and removes its listener', async () => {
+    const memory = memoryEventLog();
+    const channel = openChannel(memory);
+    const { signal } = new AbortController();
+    const listeners = () => getEventListeners(signal, 'abort').length;
+    const [lastEventId] = await publishAll(channel, ['Rex', 'Tom']);
+    for await (const [, { animal }] of await channel.subscribe('north', { lastEventId, signal })) {
+      expect([animal, listeners()]).toEqual(['Tom', 1]);
+      break;
+    }
+    expect(listeners()).toBe(0);
   });
 
   it('publish rejects an event that does not match the schema, and stores nothing', async () => {

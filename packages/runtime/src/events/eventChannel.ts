@@ -1,6 +1,6 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
-import type { EventLog, LogItem, Retention } from './eventLog.ts';
+import type { EventLog, Retention } from './eventLog.ts';
 
 /** A schema of zod 4. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. */
 export interface EventSchema<Event> {
@@ -50,7 +50,7 @@ export interface EventChannel<Event> {
   /**
    * Subscribes to the events of a key. A client with `lastEventId` gets all events that it has missed, once each and in order, then
    * the live ones. If some are missing for good, the error `RESYNC` of `resyncErrors` takes their place, or a `snapshot`: they are
-   * no longer kept, the id is of another log, or a later version of the schema rejects them.
+   * no longer kept, the id is of another log, or the schema of this version of the program rejects them.
    *
    * The procedure authorizes each client before it subscribes. It runs again for each connection, so that a client
    * which has lost its rights cannot resume:
@@ -102,52 +102,62 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     }
   }
 
+  /** Returns the id after which a new client reads: that of the newest event. */
+  async function newest(channel: string, signal: AbortSignal): Promise<string> {
+    for await (const { id } of log.read(channel, undefined, signal)) return id;
+    // Its client has left, and nothing will be read.
+    if (signal.aborted) return '';
+    throw closedError();
+  }
+
   async function* deliver<Snapshot>(
-    items: AsyncIterable<LogItem>,
-    snapshot: (() => Snapshot | Promise<Snapshot>) | undefined,
-    signal: AbortSignal,
+    channel: string,
+    after: string,
+    { signal, snapshot }: Delivery<Snapshot>,
   ): AsyncGenerator<TrackedEnvelope<Event | Snapshot>, void, void> {
-    for await (const item of items) {
+    for await (const item of log.read(channel, after, signal)) {
       const event = item.type === 'event' ? decode(item.event) : undefined;
-      if (event) yield tracked(item.id, event.data);
-      else if (snapshot) yield tracked(item.id, await snapshot());
-      else if (item.type !== 'joined') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
+      if (event) {
+        yield tracked(item.id, event.data);
+        continue;
+      }
+      // After an event that the schema rejects, others may follow: one RESYNC stands for all of them.
+      const id = item.type === 'event' ? await newest(channel, signal) : item.id;
+      if (!snapshot) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
+      yield tracked(id, await snapshot());
+      if (item.type === 'resync') continue;
+      yield* deliver(channel, id, { signal, snapshot });
+      return;
     }
     if (!signal.aborted) throw closedError();
+  }
+
+  async function* join<Snapshot>(channel: string, id: string, delivery: Delivery<Snapshot>) {
+    const { signal, snapshot } = delivery;
+    if (snapshot && !signal.aborted) yield tracked<Event | Snapshot>(id, await snapshot());
+    yield* deliver(channel, id, delivery);
   }
 
   return {
     publish: async (key, event) => log.append(channelOf(key), JSON.stringify(schema.encode(event)), keep),
     async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
-      const items = log.read(channelOf(key), lastEventId ?? undefined, signal);
-      return deliver(
-        (lastEventId ?? undefined) === undefined ? await started(items) : items,
-        snapshot,
-        signal,
-      );
+      const channel = channelOf(key);
+      const delivery = { signal, snapshot };
+      if (typeof lastEventId === 'string') return deliver(channel, lastEventId, delivery);
+      // No reader is left open: the procedure may fail before it iterates the events, and its client may leave.
+      return join(channel, await newest(channel, signal), delivery);
     },
   };
+}
+
+interface Delivery<Snapshot> {
+  readonly signal: AbortSignal;
+  readonly snapshot: (() => Snapshot | Promise<Snapshot>) | undefined;
 }
 
 /** The error of a subscription whose log was closed: its end would tell clients that nothing follows. */
 export const closedError = (): TRPCError =>
   new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service stops. Connect again.' });
-
-/** Waits for the first item. */
-async function started(items: AsyncIterable<LogItem>): Promise<AsyncIterable<LogItem>> {
-  const iterator = items[Symbol.asyncIterator]();
-  let first: IteratorResult<LogItem> | undefined = await iterator.next();
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        const result = first ?? (await iterator.next());
-        first = undefined;
-        return result;
-      },
-      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
-    }),
-  };
-}
 
 /** @throws {TypeError} for a name that could be confused with another one in the log */
 export function checkName(name: string): void {

@@ -69,13 +69,10 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
     async join(key, { lastEventId, produce, signal = new AbortController().signal }) {
       // Names have no slash, so that no key leads to another channel.
       const run = openRun(log, `${name}/${key}`, maxDurationMs + keepMs);
-      const joined = (await run.first(undefined)).id;
-      if ((await run.first(beginning)).type === 'joined') {
-        if (isClosing) throw closedError();
-        const start = await run.append({ type: 'start' });
-        // Of several processes that start the run at the same time, the first one produces.
-        if ((await run.first(beginning)).id === start) begin(run, key, start, produce);
-      }
+      if (isClosing) throw closedError();
+      const joined = await run.newestId();
+      const { id, isOwn } = await run.start();
+      if (isOwn) begin(run, key, id, produce);
       const after = lastEventId ?? beginning;
       return deliver(readRun(run, { after, joined, signal, reportMs: abandonedMs / 3 }));
     },

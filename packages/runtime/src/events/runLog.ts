@@ -1,7 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
 import { closedError } from './eventChannel.ts';
-import type { EventLog, LogItem } from './eventLog.ts';
+import { beginning, type EventLog } from './eventLog.ts';
 
 export const stopReasons = ['failed', 'lost', 'duration', 'size', 'abandoned', 'shutdown'] as const;
 export type StopReason = (typeof stopReasons)[number];
@@ -37,9 +37,8 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
      * Appends a record.
      * @param known an id of the run. If the log was emptied since then, the record is ignored
      */
-    append(record: RunRecord, known?: string): Promise<string> {
-      const epoch = known === undefined ? undefined : partsOf(known).epoch;
-      return log.append(channel, JSON.stringify({ epoch, ...record }), keep);
+    append(record: RunRecord, known: string): Promise<string> {
+      return log.append(channel, JSON.stringify({ epoch: partsOf(known).epoch, ...record }), keep);
     },
 
     /**
@@ -56,13 +55,33 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
       if (!signal.aborted) throw closedError();
     },
 
-    /** Reads the first item after an id: `joined` after `beginning` if the run has no record. */
-    async first(after: string | undefined): Promise<LogItem> {
-      for await (const item of log.read(channel, after, new AbortController().signal)) return item;
+    /** Returns a position in the log after all that has been appended. */
+    async newestId(): Promise<string> {
+      for await (const { id } of log.read(channel, undefined, forever())) return id;
+      throw closedError();
+    },
+
+    /**
+     * Returns the id of the first record, and appends it if the run has none. Of several processes that start a run at the same
+     * time, the first one is its producer.
+     * @returns whether the record is one of this call
+     * @throws `RESYNC` if the first record is no longer kept, and if the log is closed
+     */
+    async start(): Promise<{ readonly id: string; readonly isOwn: boolean }> {
+      let own: string | undefined;
+      for await (const item of log.read(channel, beginning, forever())) {
+        if (item.type === 'resync') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
+        if (item.type === 'event' && (JSON.parse(item.event) as RunRecord).type === 'start')
+          return { id: item.id, isOwn: item.id === own };
+        // A record before the first `start` is of a run that the log had before it was emptied.
+        own ??= await log.append(channel, JSON.stringify({ type: 'start' }), keep);
+      }
       throw closedError();
     },
   };
 }
+
+const forever = (): AbortSignal => new AbortController().signal;
 
 /** Returns the parts of an id of the log. */
 export function partsOf(id: string): { readonly epoch: string; readonly sequence: number } {

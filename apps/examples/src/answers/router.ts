@@ -1,0 +1,46 @@
+import { initTRPC } from '@trpc/server';
+import { streamText, toUIMessageStream, type UIMessageChunk } from 'ai';
+import { type GatewayMeta, resyncErrors } from 'trpc-gateway/procedures';
+import { type Resumable, runErrors } from 'trpc-gateway-runtime/events';
+import { z } from 'zod';
+import type { SlowModel } from './model.ts';
+
+interface Context {
+  readonly model: SlowModel;
+  readonly answers: Resumable<string>;
+  readonly chats: Resumable<UIMessageChunk>;
+}
+
+const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
+
+/** A question with an id that its page creates. Whoever has the id can read the answer: a service with users adds their ids to the keys. */
+const Question = z.object({
+  id: z.uuid(),
+  question: z.string().max(1000),
+  lastEventId: z.string().optional(),
+});
+
+const question = t.procedure.errors(runErrors).errors(resyncErrors).input(Question);
+
+export const answersRouter = t.router({
+  answer: question
+    .meta({
+      openapi: { method: 'GET', path: '/answers/{id}', event: z.string() },
+      mcp: { description: 'Answers a question slowly. A call with the same id continues the answer.' },
+    })
+    .subscription(({ ctx: { answers, model }, input: { id, lastEventId, question: text }, signal }) =>
+      answers.join(id, { lastEventId, signal, produce: (stop) => model.ask(text, stop) }),
+    ),
+
+  /** For `useChat` of the AI SDK. */
+  chat: question.subscription(
+    ({ ctx: { chats, model }, input: { id, lastEventId, question: prompt }, signal }) =>
+      chats.join(id, {
+        lastEventId,
+        signal,
+        produce: (abortSignal) =>
+          toUIMessageStream(streamText({ model: model.forAiSdk(), prompt, abortSignal })),
+      }),
+  ),
+});
+export type AnswersRouter = typeof answersRouter;

@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url';
+import type { UIMessageChunk } from 'ai';
+import { build } from 'esbuild';
+import { createGateway, type HttpResponse } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
+import { resumable } from 'trpc-gateway-runtime/events';
+import { folderEventLog } from 'trpc-gateway-runtime/events/folder';
+import { log } from 'trpc-gateway-runtime/log';
+import { z } from 'zod';
+import { SlowModel } from './model.ts';
+import { answerPage } from './answerPage.ts';
+import { answersRouter } from './router.ts';
+
+export interface AnswersOptions {
+  readonly port: number;
+  /** The folder of the event log. */
+  readonly dataDir: string;
+  /** How long the model takes for a word, in milliseconds. */
+  readonly wordMs: number;
+}
+
+/** Returns the options of `run` for a service of four processes, each of which can continue every answer. */
+export const answersService = (options: AnswersOptions): RunOptions => ({
+  listen: { port: options.port },
+  log: log({ requests: 'errors' }),
+  workers: 4,
+  start: (context) => start(options, context),
+});
+
+async function start(
+  { dataDir, wordMs }: AnswersOptions,
+  { log: serviceLog, onClose, options }: StartContext,
+): Promise<Started> {
+  const events = folderEventLog({ path: dataDir });
+  onClose(() => events.close());
+  const onError = (error: unknown, key: string) => serviceLog.error({ err: error, key }, 'an answer failed');
+  const answers = resumable({ log: events, name: 'answers', event: z.string(), onError });
+  onClose(() => answers.close());
+  const chats = resumable({ log: events, name: 'chats', event: z.custom<UIMessageChunk>(), onError });
+  onClose(() => chats.close());
+  const model = new SlowModel(wordMs, serviceLog);
+  let script: Promise<string> | undefined;
+  const gateway = await createGateway({
+    ...options,
+    router: answersRouter,
+    document: { title: 'Answers', version: '1.0.0' },
+    mcp: mcp(),
+    createContext: () => ({ answers, chats, model }),
+    routes: {
+      ...options.routes,
+      '/': () => html(answerPage),
+      '/chat': () => html(chatPage),
+      '/chat.js': async () => respond('text/javascript', await (script ??= chatScript())),
+    },
+  });
+  return { gateway };
+}
+
+const chatPage = `<!doctype html>
+<html lang="en">
+<title>Chat</title>
+<link rel="icon" href="data:,">
+<main></main>
+<script src="/chat.js"></script>
+</html>`;
+
+const html = (page: string): HttpResponse => respond('text/html; charset=utf-8', page);
+
+const respond = (type: string, body: string): HttpResponse => ({
+  status: 200,
+  headers: [['content-type', type]],
+  body,
+});
+
+/** Bundles the page of the chat. */
+async function chatScript(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('chat/page.tsx', import.meta.url))],
+    bundle: true,
+    write: false,
+    jsx: 'automatic',
+    conditions: ['trpc-gateway-source'],
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  return outputFiles[0]?.text ?? '';
+}

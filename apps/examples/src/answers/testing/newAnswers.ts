@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@petstore/testing/freePort';
+import { listening, logLines, startService } from '@petstore/testing/serviceProcess';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+/** Starts the service, whose model takes a tenth of a second for a word. */
+export async function newAnswers() {
+  const folder = await mkdtemp(join(tmpdir(), 'answers-'));
+  const env = {
+    PATH: process.env['PATH'],
+    PORT: String(await freePort()),
+    DATA_DIR: join(folder, 'events'),
+    WORD_MS: '100',
+  };
+  const service = await listening(startService(process.execPath, [main], { env }));
+  return {
+    origin: service.origin,
+    /** Returns the processes in which the model was asked a question. */
+    calledBy: (question: string): number[] =>
+      logLines(service)
+        .filter((line) => line['msg'] === 'the model is called' && line['question'] === question)
+        .map(({ pid }) => Number(pid)),
+    close: async () => {
+      await service.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export interface Question {
+  readonly id: string;
+  readonly question: string;
+}
+
+/** Returns a question that was not asked before. */
+export const newQuestion = (): Question => ({ id: randomUUID(), question: `Why ${randomUUID()}?` });
+
+/** The whole answer to a question. */
+export const answerTo = (question: string): RegExp =>
+  new RegExp(`^Process \\d+ was asked “${question.replace('?', '[?]')}”[.] .* one, two, .* ten[.]$`);

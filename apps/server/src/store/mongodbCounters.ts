@@ -1,0 +1,35 @@
+// Loads the driver. Imported by name: in the bundle, a dynamic import of the driver has no names.
+import { MongoClient } from 'mongodb';
+import { mongodbState, type MongodbState } from 'trpc-gateway-runtime/state/mongodb';
+
+/**
+ * Opens the state in which all processes on a database count together when it is used, and again after that has failed: a
+ * start does not wait for the database. Until it is open, the gateway counts in this process.
+ */
+export function mongodbCounters(uri: string, database: string): MongodbState {
+  let opened: MongodbState | undefined;
+  let opening: Promise<MongodbState> | undefined;
+
+  function open(): Promise<MongodbState> {
+    opening ??= mongodbState({ connect: () => new MongoClient(uri), database }).then(
+      (state) => (opened = state),
+      (error: unknown) => {
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening;
+  }
+
+  return {
+    add: async (...args) => (await open()).add(...args),
+    set: async (...args) => (await open()).set(...args),
+    delete: async (...args) => (await open()).delete(...args),
+    // Not asynchronous: no call waits whose token this process has leased.
+    take: (...args) => opened?.take(...args) ?? open().then((state) => state.take(...args)),
+    async close() {
+      const state = await opening?.catch(() => undefined);
+      await state?.close();
+    },
+  };
+}
