@@ -54,7 +54,7 @@ const longTests = [
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
   'packages/gateway/test/sockets/{credentials,hostile,malformedFrames,pressure}',
-  'packages/runtime/src/events/{redisFaults,redisRandomFaults}',
+  'packages/runtime/src/events/{outages,redisFaults,redisRandomFaults,resumableFaults}',
   'packages/runtime/src/state/{crash,redisFaults,unavailable}',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',

@@ -45,6 +45,9 @@ export declare const loadAnimals: () => Promise<void>;
 export declare const show: (change: object) => void;
 export declare const certFile: string;
 export declare const keyFile: string;
+export declare const pool: {
+  query(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+};
 `;
 const exportedNames = [
   ...namesModule.matchAll(/^export (?:declare )?(?:const )?(?:\{ ([^}]*) \}|(\w+))/gm),

@@ -17,7 +17,7 @@ const shelter = fileURLToPath(new URL('../../shelter/', import.meta.url));
 const comparable = (text: string) =>
   text
     .replaceAll(/^:\n\n/gm, '')
-    .replaceAll(/[0-9a-f]{12}(?=-\d+)/g, '<epoch>')
+    .replaceAll(/[0-9a-f]{12}-\d+/g, '<event>')
     .replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, '<time>')
     .replaceAll(/(?<="requestId":")[^"]+/g, '<id>')
     .trimEnd();

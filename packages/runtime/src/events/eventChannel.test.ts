@@ -7,7 +7,7 @@ import { serve } from 'trpc-gateway/node';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { eventChannel, type EventLog, memoryEventLog } from './index.ts';
+import { beginning, eventChannel, type EventLog, memoryEventLog } from './index.ts';
 
 const Change = z.object({ animal: z.string(), type: z.enum(['arrived', 'adopted']) });
 type Change = z.output<typeof Change>;
@@ -65,6 +65,18 @@ describe('eventChannel', () => {
     await publishAll(channel, ['Rex']);
     expect(await take(events, 1)).toMatchObject([{ data: { animal: 'Rex' } }]);
   });
+
+  it.each([[['Rex']], [[]]])(
+    'a subscriber with lastEventId 0 gets all events: those of before, %j, and live ones',
+    async (before) => {
+      const channel = openChannel();
+      await publishAll(channel, before);
+      const events = await channel.subscribe('north', { lastEventId: beginning, signal: clientSignal() });
+      const taken = take(events, before.length + 1);
+      await publishAll(channel, ['live']);
+      expect((await taken).map(({ data }) => data.animal)).toEqual([...before, 'live']);
+    },
+  );
 
   it('a subscriber with lastEventId gets what it has missed, then live events', async () => {
     const channel = openChannel();

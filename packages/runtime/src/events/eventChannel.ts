@@ -121,11 +121,13 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
         yield tracked(item.id, event.data);
         continue;
       }
+      // The client wants all events from the beginning, and there has been none.
+      if (item.type === 'joined' && !snapshot) continue;
       // After an event that the schema rejects, others may follow: one RESYNC stands for all of them.
       const id = item.type === 'event' ? await newest(channel, signal) : item.id;
       if (!snapshot) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
       yield tracked(id, await snapshot());
-      if (item.type === 'resync') continue;
+      if (item.type !== 'event') continue;
       yield* deliver(channel, id, { signal, snapshot });
       return;
     }

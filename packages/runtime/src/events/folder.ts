@@ -66,7 +66,7 @@ function openLog(folder: string): EventLog {
   );
   const hangs = (ms: number) =>
     new Error(
-      `The event log ${path} has not completed a write for ${ms / 1000} s: its disk hangs, or a process that shares it is suspended.`,
+      `The event log ${path} has not completed a write for ${ms / 1000} s: its disk hangs, a process that shares it is suspended, or the machine is overloaded.`,
     );
   const commits = new GroupCommit(
     {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { loadDefaults, loadTest } from './testing/load/loadTest.ts';
 
 it('200 subscribers in 4 processes get each of 1,000 events a second once and in order', async () => {
-  const { delivered, published, violations } = await loadTest({
+  const { delivered, published, rejected, violations } = await loadTest({
     ...loadDefaults,
     rate: 1000,
     seconds: 2,
@@ -10,6 +10,7 @@ it('200 subscribers in 4 processes get each of 1,000 events a second once and in
   });
   expect(violations).toEqual([]);
   expect(published).toBeGreaterThan(100);
-  // Each of 50 channels has 4 subscribers.
-  expect(delivered).toBe(4 * published);
+  // Each of 50 channels has 4 subscribers. An event that was rejected may be stored nevertheless.
+  expect(delivered).toBeGreaterThanOrEqual(4 * published);
+  expect(delivered).toBeLessThanOrEqual(4 * (published + rejected));
 }, 60_000);

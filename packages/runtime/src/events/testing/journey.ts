@@ -27,6 +27,11 @@ export class Journey {
   #resyncFrom: Position | undefined = undefined;
   readonly #steps: Step[] = [];
 
+  /** The ids of the events. */
+  get ids(): Iterable<string> {
+    return this.#steps.map(({ to: { epoch, sequence } }) => `${epoch}-${sequence}`);
+  }
+
   /** @throws if the item may not follow those before it */
   add(item: LogItem): void {
     const to = positionOf(item.id);

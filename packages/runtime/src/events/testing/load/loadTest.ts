@@ -51,6 +51,7 @@ export interface LoadReport {
   readonly total: LoadSample;
   readonly published: number;
   readonly delivered: number;
+  readonly rejected: number;
   readonly violations: readonly string[];
 }
 
@@ -88,6 +89,7 @@ export async function loadTest(
       total: sampleOf(measurements),
       published: sum(published, (each) => each),
       delivered: sum(results, ({ delivered }) => delivered),
+      rejected: sum(results, ({ rejected }) => rejected),
       violations: results.flatMap(({ violations }) => violations),
     };
   } finally {
@@ -161,9 +163,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     names.map((name) => [name, countArgument(`--${name}`, values[name], loadDefaults[name])]),
   ) as LoadOptions; // It has all keys.
   process.stdout.write('          p50 ms   p99 ms   max ms  deliver.   CPU ms  wakeups   RSS MB\n');
-  const { delivered, published, total, violations } = await loadTest(options, print);
+  const { delivered, published, rejected, total, violations } = await loadTest(options, print);
   print('total', total);
-  process.stdout.write(`${published} events were published, and ${delivered} delivered.\n`);
+  process.stdout.write(
+    `${published} events were published, ${rejected} rejected, and ${delivered} delivered.\n`,
+  );
   for (const each of violations) process.stderr.write(`${each}\n`);
   if (violations.length > 0) process.exitCode = 1;
 }
