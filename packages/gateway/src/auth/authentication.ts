@@ -25,6 +25,14 @@ interface AuthFailure {
   readonly challenges?: readonly string[];
 }
 
+/** A scheme, with what its credentials are remembered and rejected by. */
+interface Check<Identity> {
+  readonly scheme: Scheme<Identity>;
+  /** Precedes the credentials of this scheme in the record of failed attempts. */
+  readonly prefix: string;
+  readonly invalid: AuthFailure;
+}
+
 /**
  * Validates the option `authentication` and returns its schemes.
  * @throws {GatewayError} for a value that is not a scheme, for an empty list, for two schemes that read the same
@@ -89,7 +97,7 @@ export function authenticationPolicy<Identity>({
 }: AuthenticationOptions<Identity>): RequestPolicy<Identity> {
   const usages = schemes.map(({ usage }) => usage).join(' or ');
   const missing = unauthorized(`A credential is required: send ${usages}.`, schemes);
-  const checks = schemes.map((scheme, index) => ({
+  const checks = schemes.map((scheme, index): Check<Identity> => ({
     scheme,
     // Schemes must not share remembered rejections.
     prefix: index === 0 ? '' : `${scheme.name}\0`,
@@ -107,40 +115,51 @@ export function authenticationPolicy<Identity>({
 
   function verify(
     context: RequestContext<Identity>,
-    { invalid, prefix, scheme }: (typeof checks)[number],
+    check: Check<Identity>,
     credential: string,
   ): MaybePromise<TRPCError | undefined> {
-    const { request } = context;
-    const key = prefix + credential;
+    const { prefix, scheme } = check;
     if (scheme.isAmbient && canChangeState(context) && !passesOriginCheck(allowsCredentials, context)) {
       return reject(context, { error: crossSiteError });
     }
-    if (failedAttempts?.wasRejected(key)) return decide(undefined);
+    if (failedAttempts?.wasRejected(prefix + credential)) return fail(context, check, credential);
     try {
-      const verified = scheme.verify(credential, request);
-      if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
-      const lookedUpAt = performance.now();
-      return calls.waitForPolicy(Promise.resolve(verified), context).then(
-        (identity) => decide(identity, lookedUpAt),
-        (cause: unknown) => reject(context, { error: policyError(cause) }),
-      );
+      const verified = scheme.verify(credential, context.request);
+      if (isThenable<Identity | Rejected>(verified)) return verifyLater(context, check, credential, verified);
+      // '' and 0 reject a credential too.
+      return verified ? accept(context, check, credential, verified) : fail(context, check, credential);
     } catch (cause) {
       return reject(context, { error: policyError(cause) });
     }
+  }
 
-    function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
-      // '' and 0 reject a credential too.
-      if (!identity) {
-        return mapMaybePromise(
-          failedAttempts?.countFailure(request, key, lookedUpAt, scheme.noun),
-          (tooMany) => reject(context, tooMany === undefined ? invalid : { error: tooMany }),
-        );
-      }
-      context.identity = identity;
-      context.credential = credential;
-      context.scheme = scheme;
-      return undefined;
-    }
+  function verifyLater(
+    context: RequestContext<Identity>,
+    check: Check<Identity>,
+    credential: string,
+    pending: PromiseLike<Identity | Rejected>,
+  ): Promise<TRPCError | undefined> {
+    const lookedUpAt = performance.now();
+    return calls.waitForPolicy(Promise.resolve(pending), context).then(
+      (verified) =>
+        verified
+          ? accept(context, check, credential, verified)
+          : fail(context, check, credential, lookedUpAt),
+      (cause: unknown) => reject(context, { error: policyError(cause) }),
+    );
+  }
+
+  /** @param lookedUpAt when the verification started; `undefined` if there is no new rejection to remember */
+  function fail(
+    context: RequestContext<Identity>,
+    { invalid, prefix, scheme }: Check<Identity>,
+    credential: string,
+    lookedUpAt?: number,
+  ): MaybePromise<TRPCError | undefined> {
+    return mapMaybePromise(
+      failedAttempts?.countFailure(context.request, prefix + credential, lookedUpAt, scheme.noun),
+      (tooMany) => reject(context, tooMany === undefined ? invalid : { error: tooMany }),
+    );
   }
 
   return {
@@ -159,6 +178,18 @@ export function authenticationPolicy<Identity>({
       return reject(context, missing);
     },
   };
+}
+
+/** Sets the identity of a request whose credential is valid. */
+function accept<Identity>(
+  context: RequestContext<Identity>,
+  { scheme }: Check<Identity>,
+  credential: string,
+  identity: Identity,
+): undefined {
+  context.identity = identity;
+  context.credential = credential;
+  context.scheme = scheme;
 }
 
 /** Whether a request can change state. A WebSocket can, despite its method `GET`. */

@@ -68,14 +68,17 @@ export class CallRunner implements RequestPolicy {
       callTimeoutMs === undefined ? shared : new CallContext(shared.request, shared, callTimeoutMs);
     const outcome = this.#run(procedure, request, index, context);
     if (outcome instanceof Promise) {
-      const pending = new PendingCall(context, request, index);
-      this.#deadlines.add(pending);
-      // The promise of an outcome never rejects.
-      void outcome.then((settled) => this.#settle(pending, settled, procedure.mayReturnAsync));
+      this.#settleLater(outcome, new PendingCall(context, request, index), procedure.mayReturnAsync);
     } else {
       request.settle(index, outcome);
       if (procedure.mayReturnAsync) release(request, outcome);
     }
+  }
+
+  /** @param outcome never rejects */
+  #settleLater(outcome: Promise<unknown>, pending: PendingCall, mayBeAsync: boolean): void {
+    this.#deadlines.add(pending);
+    void outcome.then((settled) => this.#settle(pending, settled, mayBeAsync));
   }
 
   /**

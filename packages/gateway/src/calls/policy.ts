@@ -180,18 +180,28 @@ export function admit<Context>(
     for (let at = from; at < policies.length; at += 1) {
       const result = policies[at]?.admit?.(context) ?? undefined;
       if (result === undefined) continue;
-      if (!isThenable<typeof result>(result)) return rejectionOf(result);
-      return Promise.resolve(result).then(
-        (settled) =>
-          settled === undefined || settled === null ? admit(policies, context, at + 1) : rejectionOf(settled),
-        policyError,
-      );
+      return isThenable<typeof result>(result)
+        ? admitLater(Promise.resolve(result), policies, context, at + 1)
+        : rejectionOf(result);
     }
   } catch (cause) {
     return policyError(cause);
   }
   return undefined;
 }
+
+/** Runs the remaining policies when a promise settles. Not within the loop, which would create a scope for each policy. */
+const admitLater = <Context>(
+  pending: Promise<TRPCError | undefined | void>,
+  policies: readonly PolicyFor<Context, never>[],
+  context: Context,
+  from: number,
+): Promise<TRPCError | undefined> =>
+  pending.then(
+    (settled) =>
+      settled === undefined || settled === null ? admit(policies, context, from) : rejectionOf(settled),
+    policyError,
+  );
 
 /** Runs `complete` of policies in order. @throws (or rejects with) the error of a policy */
 export function complete<Context, Response>(

@@ -2,6 +2,7 @@
 import { performance } from '../http/eventLoop.ts';
 import { tryHook } from '../http/hooks.ts';
 import {
+  type BodyStream,
   type HttpResponse,
   isBodyStream,
   reportedStream,
@@ -62,18 +63,27 @@ export class Recorder {
     settle?: () => Promise<void> | undefined,
   ): OutgoingResponse {
     const { body } = response;
-    if (typeof body === 'object' && isBodyStream(body)) {
-      response.body = reportedStream(body, (cause, isCut = false) => {
-        context.isPending &&= isCut;
-        context.error ??= cause;
-        if (cause !== undefined) context.endedWith(codeOf(failureOf(cause).error));
-        const record = () => this.request(context, response, true);
-        const settling = settle?.();
-        if (settling === undefined) record();
-        else void settling.catch((error: unknown) => void (context.error ??= error)).then(record);
-      });
-    } else this.request(context, response);
+    if (typeof body === 'object' && isBodyStream(body)) this.#stream(context, response, body, settle);
+    else this.request(context, response);
     return response;
+  }
+
+  /** Reports a stream when it has ended. */
+  #stream(
+    context: RequestContext,
+    response: OutgoingResponse,
+    body: BodyStream,
+    settle?: () => Promise<void> | undefined,
+  ): void {
+    response.body = reportedStream(body, (cause, isCut = false) => {
+      context.isPending &&= isCut;
+      context.error ??= cause;
+      if (cause !== undefined) context.endedWith(codeOf(failureOf(cause).error));
+      const record = () => this.request(context, response, true);
+      const settling = settle?.();
+      if (settling === undefined) record();
+      else void settling.catch((error: unknown) => void (context.error ??= error)).then(record);
+    });
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */

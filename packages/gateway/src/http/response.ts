@@ -287,9 +287,8 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
   /** Removes all headers with this name. */
   delete(name: string): void {
     const lower = name.toLowerCase();
-    const isKept = ([other]: Header) => other.length !== lower.length || other.toLowerCase() !== lower;
-    if (this.headers.length > 0) this.headers = this.headers.filter(isKept);
-    if (!this.sharedHeaders.every(isKept)) this.sharedHeaders = this.sharedHeaders.filter(isKept);
+    if (hasName(this.headers, lower)) this.headers = withoutName(this.headers, lower);
+    if (hasName(this.sharedHeaders, lower)) this.sharedHeaders = withoutName(this.sharedHeaders, lower);
   }
 
   replayed(): void {
@@ -330,6 +329,19 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
  * @alias
  */
 export const ResponseControls: new () => ResponseControls = OutgoingResponse;
+
+/** @param lower a name in lower case */
+const isNamed = (name: string, lower: string): boolean =>
+  name.length === lower.length && name.toLowerCase() === lower;
+
+// A loop, since the closure of `some` would be created for each header that a procedure sets.
+function hasName(headers: readonly Header[], lower: string): boolean {
+  for (const header of headers) if (isNamed(header[0], lower)) return true;
+  return false;
+}
+
+const withoutName = (headers: readonly Header[], lower: string): Header[] =>
+  headers.filter(([name]) => !isNamed(name, lower));
 
 const unset = undefined as unknown as number;
 const noHeaders: readonly Header[] = [];

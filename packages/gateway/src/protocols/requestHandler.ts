@@ -61,12 +61,10 @@ export class RequestHandler {
     const context = this.#contextOf(request, this.#options.protocolOf(request.path));
     try {
       const { telemetry } = context;
-      const response = telemetry ? runObserved(telemetry, () => this.#serve(context)) : this.#serve(context);
-      if (!(response instanceof Promise)) return this.#complete(context, response);
-      return response.then(
-        (settled) => this.#complete(context, settled),
-        (error: unknown) => this.#fail(context, error),
-      );
+      const response = telemetry ? this.#serveObserved(context, telemetry) : this.#serve(context);
+      return response instanceof Promise
+        ? this.#completeLater(context, response)
+        : this.#complete(context, response);
     } catch (error) {
       return this.#fail(context, error);
     }
@@ -120,6 +118,10 @@ export class RequestHandler {
     return context;
   }
 
+  #serveObserved(context: RequestContext, telemetry: RequestTelemetry): MaybePromise<OutgoingResponse> {
+    return runObserved(telemetry, () => this.#serve(context));
+  }
+
   /** Runs the policies, then the protocol. */
   #serve(context: RequestContext): MaybePromise<OutgoingResponse> {
     const protocol = this.#options.protocols[context.protocol];
@@ -128,9 +130,16 @@ export class RequestHandler {
     if (context.request.method === 'OPTIONS') return protocol.options(context, target);
     const rejection = admit(this.#options.policies.admitting[context.protocol], context);
     if (rejection === undefined) return protocol.respond(context, target);
-    if (!(rejection instanceof Promise)) return this.#reject(rejection, context);
-    return rejection.then((settled) =>
-      settled === undefined ? protocol.respond(context, target) : this.#reject(settled, context),
+    return rejection instanceof Promise
+      ? this.#serveLater(context, rejection)
+      : this.#reject(rejection, context);
+  }
+
+  #serveLater(context: RequestContext, pending: Promise<TRPCError | undefined>): Promise<OutgoingResponse> {
+    return pending.then((rejection) =>
+      rejection === undefined
+        ? this.#options.protocols[context.protocol].respond(context, context.target)
+        : this.#reject(rejection, context),
     );
   }
 
@@ -148,7 +157,23 @@ export class RequestHandler {
   /** Runs the policies that complete a response, the gateway's, then those of the service, which then see its outcomes. */
   #complete(context: RequestContext, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const ofService = this.#ofService;
-    if (ofService === undefined) return this.#respondOwn(context, written);
+    return ofService === undefined
+      ? this.#respondOwn(context, written)
+      : this.#completeAndReport(ofService, context, written);
+  }
+
+  #completeLater(context: RequestContext, pending: Promise<OutgoingResponse>): Promise<HttpResponse> {
+    return pending.then(
+      (response) => this.#complete(context, response),
+      (error: unknown) => this.#fail(context, error),
+    );
+  }
+
+  #completeAndReport(
+    ofService: PolicySteps<Policy>,
+    context: RequestContext,
+    written: OutgoingResponse,
+  ): MaybePromise<HttpResponse> {
     return mapMaybePromise(this.#completeByService(ofService, context, written), (response) =>
       this.#report(ofService, context, response),
     );

@@ -33,12 +33,13 @@ export abstract class RequestRun<
   /** Responds to the request, synchronously if nothing waits. It never throws and never rejects. */
   respond(): MaybePromise<OutgoingResponse> {
     this.receive();
-    return (
-      this.#response ??
-      new Promise((resolve) => {
-        this.#resolve = resolve;
-      })
-    );
+    return this.#response ?? this.#respondLater();
+  }
+
+  #respondLater(): Promise<OutgoingResponse> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
   }
 
   /** Receives the body, then calls `createContext`. It never throws. */
@@ -73,8 +74,12 @@ export abstract class RequestRun<
     } catch (cause) {
       ctx = failureOf(cause);
     }
-    if (isThenable(ctx)) this.settings.calls.wait(ctx, context, (outcome) => this.start(outcome));
+    if (isThenable(ctx)) this.#startLater(ctx);
     else this.start(ctx);
+  }
+
+  #startLater(pending: PromiseLike<unknown>): void {
+    this.settings.calls.wait(pending, this.context, (outcome) => this.start(outcome));
   }
 
   /** Reserves the key of a single call, then starts the call, or ends with the response of an earlier one. */

@@ -1,5 +1,7 @@
 // What this adapter uses of Bun: types of its own, so that the package depends on no types of Bun.
 
+import type { Bytes } from '../../http/request.ts';
+
 /** A WebSocket of Bun. */
 export interface NativeSocket<Data> {
   readonly data: Data;
@@ -8,6 +10,12 @@ export interface NativeSocket<Data> {
   close(code: number, reason?: string): void;
   terminate(): void;
   getBufferedAmount(): number;
+}
+
+/** A request that a server of Bun receives. */
+export interface NativeRequest extends Request {
+  /** Reads the body. It takes half the time of a `Uint8Array` on the result of `arrayBuffer`. */
+  bytes(): Promise<Bytes>;
 }
 
 /** A server of `Bun.serve`. */
@@ -34,7 +42,7 @@ interface NativeOptions {
   readonly maxRequestBodySize: number;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Returns `undefined` for a request that became a WebSocket. */
-  fetch(request: Request, server: NativeServer): Response | undefined | Promise<Response | undefined>;
+  fetch(request: NativeRequest, server: NativeServer): Response | undefined | Promise<Response | undefined>;
   /** Settings and callbacks of the WebSockets. */
   readonly websocket: object;
 }

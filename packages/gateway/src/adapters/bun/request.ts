@@ -3,7 +3,7 @@ import type { Bytes } from '../../http/request.ts';
 import { ChunkCounter, noBytes } from '../serve/bodyBuffer.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
 import type { RequestLimits } from '../serve/request.ts';
-import type { NativeServer } from './native.ts';
+import type { NativeRequest, NativeServer } from './native.ts';
 
 /** Maximum size of a body that is received before the request is handled. */
 const smallBodyBytes = 16_384;
@@ -13,6 +13,7 @@ export const idleSeconds = 10;
 
 /** A request of Bun. Headers, body, address and signal are read from Bun only when they are needed. */
 export class BunRequest extends FetchRequest {
+  declare readonly native: NativeRequest;
   readonly #server: NativeServer;
   /** Whether the service has responded. */
   hasResponse = false;
@@ -24,7 +25,7 @@ export class BunRequest extends FetchRequest {
   #disconnect: DOMException | undefined;
   #listeners: ((reason: unknown) => void)[] | undefined;
 
-  constructor(native: Request, server: NativeServer, limits: RequestLimits) {
+  constructor(native: NativeRequest, server: NativeServer, limits: RequestLimits) {
     super(native, limits.maxBodySize, '', limits.maxStreamSize);
     this.#server = server;
   }
@@ -44,9 +45,9 @@ export class BunRequest extends FetchRequest {
     return length > 0 && length <= smallBodyBytes;
   }
 
-  onSmallBody(buffer: ArrayBuffer): void {
-    this.#body = new Uint8Array(buffer);
-    this.receivedBytes = buffer.byteLength;
+  onSmallBody(body: Bytes): void {
+    this.#body = body;
+    this.receivedBytes = body.byteLength;
   }
 
   bodyNow(maxBytes: number): Bytes | undefined {

@@ -16,7 +16,7 @@ import {
 import type { RequestLimits } from '../serve/request.ts';
 import { headRejections, isValidHost } from '../serve/requestHead.ts';
 import { expireStreams } from '../serve/responder.ts';
-import type { NativeServer } from './native.ts';
+import type { NativeRequest, NativeServer } from './native.ts';
 import { BunRequest } from './request.ts';
 
 const handshakeRejection = badRequest('The WebSocket handshake is invalid (RFC 6455 §4.2.1).');
@@ -86,12 +86,15 @@ export class BunResponder {
   }
 
   /** Handles a request, as Bun's fetch handler. */
-  receive(native: Request, server: NativeServer): Outcome {
+  receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#limits);
     if (this.#isExpired) return this.#respond(request, stoppingResponse, true);
     const isLight = request.method === 'GET' && request.query === '';
-    if (!turn.spend(isLight)) return this.#receive(request, server);
+    return turn.spend(isLight) ? this.#receiveLater(request, server) : this.#receive(request, server);
+  }
+
+  #receiveLater(request: BunRequest, server: NativeServer): Outcome {
     // While a response is pending, Bun closes a connection that has pipelined another request.
     request.keep();
     return new Promise((resolve) => {
@@ -121,8 +124,11 @@ export class BunResponder {
       const decision = this.#sockets.decide(request);
       if (decision) return this.#upgrade(request, server, decision);
     }
-    if (!request.hasSmallBody) return this.#handle(request);
-    return request.native.arrayBuffer().then(
+    return request.hasSmallBody ? this.#receiveBody(request) : this.#handle(request);
+  }
+
+  #receiveBody(request: BunRequest): Promise<Response> {
+    return request.native.bytes().then(
       (body) => {
         request.onSmallBody(body);
         return this.#handle(request);
@@ -139,7 +145,12 @@ export class BunResponder {
     } catch {
       response = internalErrorResponse;
     }
-    if (!(response instanceof Promise)) return this.#respond(request, response);
+    return response instanceof Promise
+      ? this.#respondLater(request, response)
+      : this.#respond(request, response);
+  }
+
+  #respondLater(request: BunRequest, pending: Promise<HttpResponse>): Promise<Response> {
     this.#running += 1;
     if (this.#waiting.push(request) === 1) setTimeout(() => this.#keepWaiting(), keepAfterMs);
     const finish = (ready: HttpResponse) => {
@@ -147,7 +158,7 @@ export class BunResponder {
       request.hasResponse = true;
       return this.#respond(request, ready);
     };
-    return response.then(finish, () => finish(internalErrorResponse));
+    return pending.then(finish, () => finish(internalErrorResponse));
   }
 
   /** Calls `keep` for requests that still have no response: for each request, it would take a tenth of its time. */

@@ -71,12 +71,13 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
      * @param start the index of its first slash
      */
     match(path: string, start = 0): PathMatch<Value> | undefined {
-      let candidate: Candidate<Value> | undefined = { node: root, at: start + 1, parameters: noParameters };
+      let candidate: Candidate<Value> | undefined = { node: root, at: start + 1, parameters: [] };
       // The last one is tried first.
       const others: Candidate<Value>[] = [];
       const end = ignoreTrailingSlash && path.endsWith('/') ? path.length - 1 : path.length;
       for (; candidate; candidate = others.pop()) {
-        let { node, at, parameters }: Candidate<Value> = candidate;
+        const { parameters }: Candidate<Value> = candidate;
+        let { node, at }: Candidate<Value> = candidate;
         while (at <= end) {
           const slash = path.indexOf('/', at);
           const segmentEnd = slash === -1 ? path.length : slash;
@@ -109,7 +110,8 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
             if (!literal) ({ node: next, value } = beside[0]);
           }
           if (!next) break;
-          if (!literal) parameters = parameters.concat([value]);
+          // The other candidates have copies.
+          if (!literal) parameters.push(value);
           node = next;
           at = segmentEnd + 1;
         }
@@ -159,7 +161,6 @@ function matchAffixes<Value>(
 interface Candidate<Value> {
   readonly node: Node<Value>;
   readonly at: number;
-  readonly parameters: PathMatch<Value>['parameters'];
+  /** The parameters so far; the matcher adds those that follow. */
+  readonly parameters: (string | undefined)[];
 }
-
-const noParameters: readonly never[] = [];

@@ -128,7 +128,7 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
   }
 
   protected receive(): void {
-    const { input, output, procedure } = this.#operation;
+    const { input, output } = this.#operation;
     const { request } = this.context;
     let body: MaybePromise<RawBody | undefined>;
     try {
@@ -139,18 +139,20 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
-    if (body instanceof Promise) {
-      body.then(
-        (received) => {
-          this.#body = received;
-          this.createContext(procedure.idempotencyKey !== undefined, undefined);
-        },
-        (cause: unknown) => this.#respondWithoutCall(cause),
-      );
-    } else {
-      this.#body = body;
-      this.createContext(procedure.idempotencyKey !== undefined, undefined);
-    }
+    if (body instanceof Promise) this.#receiveLater(body);
+    else this.#onBody(body);
+  }
+
+  #receiveLater(pending: Promise<RawBody | undefined>): void {
+    pending.then(
+      (body) => this.#onBody(body),
+      (cause: unknown) => this.#respondWithoutCall(cause),
+    );
+  }
+
+  #onBody(body: RawBody | undefined): void {
+    this.#body = body;
+    this.createContext(this.#operation.procedure.idempotencyKey !== undefined, undefined);
   }
 
   protected readKey(): string | undefined {
@@ -158,24 +160,30 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
   }
 
   protected start(ctx: unknown): void {
-    const { key, context } = this;
-    const { input, output, procedure } = this.#operation;
+    const { context } = this;
+    const { output, procedure } = this.#operation;
     context.operation = procedure.path;
     if (ctx instanceof Failure) return this.#respondWithError(ctx.error);
     // A stream outlives its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') context.follow();
     context.ctx = ctx;
-    if (key === undefined || !procedure.isReplayed) {
-      return this.settings.calls.start(procedure, this, 0, context);
-    }
-    const { parameters, request } = context;
+    if (this.key !== undefined && procedure.isReplayed) this.#reserveKey(this.key);
+    else this.#startCall();
+  }
+
+  /** Reserves the key for the input, then starts the call. */
+  #reserveKey(key: string): void {
+    const { input, procedure } = this.#operation;
+    const { parameters, request } = this.context;
     const { fields, text } = this.#body ?? {};
     const query = queryPairs(request.query, (name) => input.query.get(name) !== undefined);
     const head = [parameters, query, headerTexts(input.headers, request), text];
     const body = fields && toFormData(fields);
-    this.reserve({ procedure, key, head, body }, () =>
-      this.settings.calls.start(procedure, this, 0, context),
-    );
+    this.reserve({ procedure, key, head, body }, () => this.#startCall());
+  }
+
+  #startCall(): void {
+    this.settings.calls.start(this.#operation.procedure, this, 0, this.context);
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
@@ -259,12 +267,15 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
   #respond(response: OutgoingResponse): void {
     if (this.#operation.output.kind === 'media') response.headers.push(['vary', 'Accept']);
     const close = this.#body?.close;
-    // The body of the response may still read from an upload.
-    if (close && isBodyStream(response.body))
-      response.body = reportedStream(response.body, () => void close());
-    else void close?.();
+    if (close) closeAfter(response, close);
     this.finish(response);
   }
+}
+
+/** Closes the body of a request with its response, whose body may still read from an upload. */
+function closeAfter(response: OutgoingResponse, close: NonNullable<RawBody['close']>): void {
+  if (isBodyStream(response.body)) response.body = reportedStream(response.body, () => void close());
+  else void close();
 }
 
 /**
