@@ -117,7 +117,7 @@ export const contenders: readonly Contender[] = [
   }),
   ...inEachStyle({
     name: 'gateway',
-    title: 'this gateway',
+    title: 'this gateway on uWebSockets.js',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'errors' },
     headers: 'all',
@@ -139,7 +139,7 @@ export const contenders: readonly Contender[] = [
   }),
   contender({
     name: 'gateway-log-all',
-    title: 'this gateway, LOG_REQUESTS=all',
+    title: 'this gateway on uWebSockets.js, LOG_REQUESTS=all',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'all' },
     headers: 'all',
@@ -181,7 +181,7 @@ export const contenders: readonly Contender[] = [
   }),
   ...inEachStyle({
     name: 'trpc',
-    title: 'tRPC standalone + trpc-to-openapi',
+    title: 'Express, tRPC and trpc-to-openapi',
     command: node(at('./contenders/trpc.ts')),
     lacks: { ...no405, ...noMcp },
   }),

@@ -27,8 +27,8 @@ const progressDone = () => progress('');
 /** The cases that most calls are: a table or a picture of all is too long for the README. */
 const shownCases = new Set(['get', 'list20', 'create', 'query', 'batch10', 'lines']);
 
-/** Whether a contender is a peer with resolvers that are not sync: the README leaves these rows out. */
-const isVariantOfPeer = (name: string) => /-(async|middleware)$/.test(name) && !isOurs(name);
+/** Whether a contender is one with resolvers that are not sync: the README leaves these rows out. */
+const isVariant = (name: string) => /-(async|middleware)$/.test(name);
 
 const isOurs = (name: string) => name.startsWith('gateway') || name.startsWith('server');
 
@@ -62,6 +62,8 @@ async function runBench(options: BenchOptions): Promise<void> {
     blanks.push(...measured.blanks.filter(isNew));
     results.push(...measured.results.filter(isNew));
   }
+  const rows = contenders.map(({ name }) => name);
+  results.sort((a, b) => rows.indexOf(a.contender) - rows.indexOf(b.contender));
   const starts: StartResult[] = [];
   if (options.measurements.includes('start')) {
     // Of ours, the bundle that `npm start` runs: rows on the store in memory run the sources.
@@ -103,7 +105,7 @@ async function runBench(options: BenchOptions): Promise<void> {
   await writeFile(join(options.out, 'bench.json'), `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(join(options.out, 'bench.md'), `${text}\n`);
   const pictured = results.filter(
-    (result) => shownCases.has(result.case) && !isVariantOfPeer(result.contender),
+    (result) => shownCases.has(result.case) && !isVariant(result.contender),
   );
   if (pictured.length > 0) {
     await writeFile(join(options.out, 'summary.md'), `${summary({ ...report, results: pictured })}\n`);

@@ -51,6 +51,7 @@ const servers: readonly (readonly [name: string, start: Start])[] = [
     },
   ],
   ['H3', asProcess('h3.ts')],
+  ['Hono', asProcess('hono.ts')],
   ...runtimesToTest('bun').map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
   ...runtimesToTest('deno').map(
     ({ title, executable }) => [title, asProcess('deno.ts', executable, denoServe)] as const,
@@ -88,6 +89,15 @@ describe.each(servers)('the gateway in %s', (name, start) => {
     expect(document.servers).toEqual([{ url: '/api/v1' }]);
   });
 
+  it.skipIf(name === 'Workers')(`the gateway in ${name} serves the docs page of its document`, async () => {
+    const page = await fetch(`${origin}/api/docs`);
+    const html = await page.text();
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const [, source = ''] = /<script src="([^"]*start\.js)" data-document="openapi\.json">/.exec(html) ?? [];
+    const script = await fetch(new URL(source, page.url));
+    expect([script.status, await script.text()]).toEqual([200, expect.stringContaining('documentUrl')]);
+  });
+
   it(`the gateway in ${name} serves a tRPC client`, async () => {
     const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: `${origin}/api/trpc` })] });
     const calls = [client.book.query({ id: 1 }), client.book.query({ id: 99 })];
@@ -115,8 +125,8 @@ describe.each(servers)('the gateway in %s', (name, start) => {
   });
 });
 
-it('Express, Fastify and H3 end within 8 s of SIGTERM although a client reads a stream of events', async () => {
-  const seconds = ['express.ts', 'fastify.ts', 'h3.ts'].map(async (file) => {
+it('Express, Fastify, H3 and Hono end within 8 s of SIGTERM although a client reads a stream of events', async () => {
+  const seconds = ['express.ts', 'fastify.ts', 'h3.ts', 'hono.ts'].map(async (file) => {
     const port = await freePort();
     const stop = await asProcess(file)(port);
     const headers = { accept: 'text/event-stream' };

@@ -1,25 +1,24 @@
-import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const Book = z.object({ id: z.int(), title: z.string() });
-const books = [{ id: 1, title: 'Middlemarch' }];
+const stored = [{ id: 1, title: 'Middlemarch' }];
 
 const appRouter = t.router({
   book: t.procedure
     .meta({ openapi: { method: 'GET', path: '/books/{id}' } })
     .input(z.object({ id: z.int() }))
     .output(Book.optional())
-    .query(({ input }) => books.find(({ id }) => id === input.id)),
+    .query(({ input }) => stored.find(({ id }) => id === input.id)),
   add: t.procedure
     .meta({ openapi: { method: 'POST', path: '/books', successStatus: 201 } })
     .input(z.object({ title: z.string() }))
     .output(Book)
     .mutation(({ input }) => {
-      const book = { id: books.length + 1, ...input };
-      books.push(book);
+      const book = { id: stored.length + 1, ...input };
+      stored.push(book);
       return book;
     }),
   news: t.procedure
@@ -34,11 +33,11 @@ const appRouter = t.router({
 });
 export type AppRouter = typeof appRouter;
 
-/** Serves books below `/api`: REST, tRPC, and the document. */
-export const gateway = await createGateway({
+/** The options of a gateway that serves books below `/api`. */
+export const books = {
   router: appRouter,
   createContext: () => ({}),
   restBasePath: '/api/v1',
   trpcBasePath: '/api/trpc',
   document: { title: 'Books', version: '1.0.0', path: '/api/openapi.json' },
-});
+} as const;

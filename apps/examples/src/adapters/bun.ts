@@ -1,5 +1,5 @@
 import { serve } from 'trpc-gateway/bun';
-import { gateway } from './books.ts';
+import { gateway } from './gateway.ts';
 
 const text = { headers: [['content-type', 'text/plain']] } as const;
 

@@ -1,4 +1,4 @@
-import { gateway } from './books.ts';
+import { gateway } from './gateway.ts';
 
 // `deno serve --unstable-no-legacy-abort` serves the default export of the entry file.
 export default {

@@ -1,6 +1,6 @@
 import { handleUpgrades, nodeHandler } from 'trpc-gateway/node';
 import express from 'express';
-import { gateway } from './books.ts';
+import { gateway } from './gateway.ts';
 
 const app = express();
 app.get('/api/hello', (_request, response) => {

@@ -1,6 +1,6 @@
 import { nodeHandler } from 'trpc-gateway/node';
 import fastify from 'fastify';
-import { gateway } from './books.ts';
+import { gateway } from './gateway.ts';
 
 const app = fastify();
 const handler = nodeHandler(gateway);

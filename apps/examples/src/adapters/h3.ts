@@ -1,5 +1,5 @@
 import { defineHandler, H3, serve } from 'h3';
-import { gateway } from './books.ts';
+import { gateway } from './gateway.ts';
 
 // In Nitro, this handler is the default export of `routes/api/[...path].ts`.
 const handler = defineHandler(({ req }) => gateway.fetch(req, { remoteAddress: req.ip }));

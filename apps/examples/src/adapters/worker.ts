@@ -1,4 +1,8 @@
-import { gateway } from './books.ts';
+import { createGateway } from 'trpc-gateway';
+import { books } from './books.ts';
+
+// Without the docs page, whose files Workers cannot read.
+const gateway = await createGateway(books);
 
 export default {
   fetch(request: Request): Response | Promise<Response> {

@@ -1,16 +1,14 @@
-import { createServer } from 'node:http';
 import type { AnyTRPCRouter } from '@trpc/server';
-import { createHTTPHandler } from '@trpc/server/adapters/standalone';
+import { createExpressMiddleware } from '@trpc/server/adapters/express';
 import { applyWSSHandler } from '@trpc/server/adapters/ws';
-import { createOpenApiNodeHttpHandler } from 'trpc-to-openapi';
+import express from 'express';
+import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
 import { WebSocketServer } from 'ws';
 import { unauthorized } from '../petStore/failure.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
 
-// tRPC's standalone adapter and its adapter for ws, and trpc-to-openapi for REST, over the pet store's own router.
-
-const rpc = createHTTPHandler({ router: appRouter, basePath: '/trpc/', createContext: rpcContext });
+// tRPC's adapters for Express and ws, and trpc-to-openapi for REST, over the pet store's own router.
 
 /** The same router, with errors in the pet store's form: trpc-to-openapi sends what the formatter gives. */
 const restRouter = {
@@ -32,9 +30,9 @@ const restRouter = {
   },
 } as unknown as AnyTRPCRouter;
 
-const rest = createOpenApiNodeHttpHandler({
+const rest = createOpenApiExpressMiddleware({
   // The type of the adapter requires its own metadata.
-  router: restRouter as Parameters<typeof createOpenApiNodeHttpHandler>[0]['router'],
+  router: restRouter as Parameters<typeof createOpenApiExpressMiddleware>[0]['router'],
   createContext: rpcContext,
   responseMeta: ({ paths, errors }) =>
     paths?.[0] === 'createPet' && errors.length === 0 ? { status: 201 } : {},
@@ -42,16 +40,14 @@ const rest = createOpenApiNodeHttpHandler({
 
 const authorization = `Bearer ${process.env['API_KEY']}`;
 
-const server = createServer((req, res) => {
-  const { headers, url = '' } = req;
-  if (headers.authorization !== authorization) {
-    res.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify(unauthorized));
-  } else if (url.startsWith('/trpc/')) rpc(req, res);
-  else {
-    req.url = url.slice('/v1'.length);
-    void rest(req, res);
-  }
+const app = express();
+app.use(({ headers }, response, next) => {
+  if (headers.authorization === authorization) next();
+  else response.status(401).json(unauthorized);
 });
+app.use('/trpc', createExpressMiddleware({ router: appRouter, createContext: rpcContext }));
+app.use('/v1', rest);
+const server = app.listen(Number(process.env['PORT']), '127.0.0.1');
 
 const sockets = new WebSocketServer({ noServer: true });
 applyWSSHandler({ wss: sockets, router: appRouter, createContext: rpcContext });
@@ -59,4 +55,3 @@ server.on('upgrade', (req, socket, head) => {
   if (req.headers.authorization !== authorization) socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
   else sockets.handleUpgrade(req, socket, head, (client) => sockets.emit('connection', client, req));
 });
-server.listen(Number(process.env['PORT']), '127.0.0.1');

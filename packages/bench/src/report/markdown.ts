@@ -48,7 +48,7 @@ function throughputTables(report: Report): readonly string[] {
   );
   add(
     'Processor time of one request, call or event, and how many a second by the clock:',
-    ({ perCore, rate }) => `${microseconds(1e6 / perCore)} µs, ${whole(rate)}/s`,
+    ({ perCore, rate }) => `${time(perCore)}, ${whole(rate)}/s`,
   );
   add(
     'Beside a neighbour that walks through 64 MB of memory: the part of the requests per processor time that is lost, and how many times the loss of `minimal` that is:',
@@ -91,12 +91,12 @@ function resultTable(
   return table(['', ...cases.map((name) => titles.cases[name] ?? name)], rows);
 }
 
-/** The table of the README: the ratios alone. */
+/** The table of the README: the times alone. */
 export const summary = ({ results, titles, stores }: Report): string =>
   resultTable(
     results.filter(({ contender }) => stores[contender] === 'memory'),
     titles,
-    ({ ratio }) => ratio?.toFixed(2) ?? '–',
+    ({ perCore }) => time(perCore),
   );
 
 function foreignLine({ results }: Report): string {
@@ -165,7 +165,12 @@ function blankList({ blanks, titles }: Report): readonly string[] {
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString('en-US');
-const microseconds = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+/** The processor time of one of so many that are served in a second of it. */
+function time(perCore: number): string {
+  const microseconds = 1e6 / perCore;
+  return `${microseconds.toFixed(microseconds < 10 ? 2 : microseconds < 100 ? 1 : 0)} µs`;
+}
+
 const milliseconds = (value: number) => value.toFixed(value < 10 ? 2 : 0);
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -123,12 +123,12 @@ describe('the report in Markdown', () => {
     );
   });
 
-  it('has a summary of the ratios alone, without stores that keep what they are given', () => {
+  it('has a summary of the times alone, without stores that keep what they are given', () => {
     expect(summary({ ...report, results: report.results.slice(0, 3) }).split('\n')).toEqual([
       '|  | GET one |',
       '|---|--:|',
-      '| minimal <uWS> | 1.00 |',
-      '| this gateway | 0.92 |',
+      '| minimal <uWS> | 10.0 µs |',
+      '| this gateway | 10.9 µs |',
     ]);
   });
 
@@ -159,7 +159,7 @@ describe('the report in Markdown', () => {
 });
 
 describe('the report as a picture', () => {
-  it('has a bar for each ratio of the comparison, and is well-formed', () => {
+  it('has a bar for each contender and case of the comparison, and is well-formed', () => {
     const picture = svg(report);
     expect(picture.match(/<rect /g)).toHaveLength(4);
     expect(picture).toContain('minimal &lt;uWS>');

@@ -1,4 +1,3 @@
-import { limit } from '../throughput.ts';
 import type { Report } from './report.ts';
 
 const width = 860;
@@ -7,28 +6,26 @@ const rowHeight = 16;
 const groupGap = 34;
 const barWidth = width - labelWidth - 150;
 
-/** Ours in one colour, the limit in another, all others grey: on light and dark pages alike. */
-const colorOf = (contender: string) =>
-  contender === limit ? '#8a8f98' : contender.startsWith('gateway') ? '#2f7ef0' : '#b9bec7';
+/** Ours in one colour, all others grey: on light and dark pages alike. */
+const colorOf = (contender: string) => (contender.startsWith('gateway') ? '#2f7ef0' : '#b9bec7');
 
-/** The report's ratios as a picture: for each case, a bar per contender, and that of `minimal` as the full length. */
+/** The report as a picture: for each case, a bar per contender, in the order of the tables. */
 export function svg({ results, titles, stores }: Report): string {
-  const shown = results.filter(
-    ({ contender, ratio }) => stores[contender] === 'memory' && ratio !== undefined,
-  );
-  const longest = Math.max(1, ...shown.map(({ ratio = 0 }) => ratio));
+  const shown = results.filter(({ contender }) => stores[contender] === 'memory');
   const parts: string[] = [];
   let y = 40;
   for (const subject of new Set(shown.map((result) => result.case))) {
     parts.push(text(0, y, titles.cases[subject] ?? subject, 'class="case"'));
     y += 8;
-    for (const { contender, ratio = 0, perCore } of shown.filter((result) => result.case === subject)) {
-      const length = Math.max((ratio / longest) * barWidth, 1).toFixed(1);
+    const bars = shown.filter((result) => result.case === subject);
+    const longest = Math.max(...bars.map(({ perCore }) => perCore));
+    for (const { contender, perCore } of bars) {
+      const length = Math.max((perCore / longest) * barWidth, 1).toFixed(1);
       const middle = y + rowHeight / 2 + 4;
       parts.push(
         text(labelWidth - 8, middle, titles.contenders[contender] ?? contender, 'text-anchor="end"'),
         `<rect x="${labelWidth}" y="${y + 2}" width="${length}" height="${rowHeight - 4}" fill="${colorOf(contender)}"/>`,
-        text(labelWidth + Number(length) + 6, middle, `${ratio.toFixed(2)} (${compact(perCore)}/s)`),
+        text(labelWidth + Number(length) + 6, middle, compact(perCore)),
       );
       y += rowHeight;
     }
@@ -36,13 +33,9 @@ export function svg({ results, titles, stores }: Report): string {
   }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img">`,
-    '<title>Requests per second of processor time, relative to a minimal uWebSockets.js handler</title>',
+    '<title>Requests per second of processor time</title>',
     '<style>text{font:12px system-ui,sans-serif;fill:#767c86}.case{font-weight:600;font-size:13px}</style>',
-    text(
-      0,
-      14,
-      'Requests per second of processor time, relative to a minimal uWebSockets.js handler (longer is better)',
-    ),
+    text(0, 14, 'Requests per second of processor time (longer is better)'),
     ...parts,
     '</svg>\n',
   ].join('\n');

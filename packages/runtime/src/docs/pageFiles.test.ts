@@ -41,7 +41,7 @@ describe('the built files of the docs page', () => {
     cleanUp.push(() => rm(folder, { recursive: true, force: true }));
     const url = pathToFileURL(`${folder}/`);
     await writePage(url);
-    const pageFile = createPageFiles(url);
+    const pageFile = createPageFiles({ files: 'docs/', document: 'openapi.json' }, url);
     const { serve } = await loadAdapter('auto');
     const listening = await serve(
       { handle: (httpRequest) => pageFile(httpRequest, 'scalar.js', 'text/javascript; charset=utf-8') },

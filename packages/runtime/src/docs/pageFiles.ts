@@ -29,6 +29,13 @@ interface Representation {
   readonly etag: string;
 }
 
+/** The URLs that the page contains, relative to it. */
+export interface PageUrls {
+  /** Where its files are, with a slash at the end. */
+  readonly files: string;
+  readonly document: string;
+}
+
 /** Responds to GET and HEAD with a file of the page. */
 export type PageFile = (request: HttpRequest, name: string, type: string) => Promise<HttpResponse>;
 
@@ -39,16 +46,20 @@ export type PageFile = (request: HttpRequest, name: string, type: string) => Pro
  * @param folder Default: `page/` beside this file. In a bundle it is beside the bundle's file, and the build adds Scalar's
  * file and the compressed forms.
  */
-export function createPageFiles(folder: URL = new URL('./page/', import.meta.url)): PageFile {
+export function createPageFiles(
+  urls: PageUrls,
+  folder: URL = new URL('./page/', import.meta.url),
+): PageFile {
   const listing = readdir(folder);
   const representations = new Map<string, Promise<Representation>>();
 
   async function load(file: string): Promise<Representation> {
     const isInFolder = (await listing).includes(file);
     // Only from the sources is the script not in the folder. The published package does not have the file below.
-    const bytes = await readFile(
+    const contents = await readFile(
       isInFolder ? new URL(file, folder) : await (await import('./fetchScalar.ts')).fetchScalar(),
     );
+    const bytes = file === 'index.html' ? withUrls(contents, urls) : contents;
     return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
 
@@ -84,6 +95,10 @@ export function createPageFiles(folder: URL = new URL('./page/', import.meta.url
     return { status: 200, headers, body: bytes };
   };
 }
+
+/** Writes the URLs into the page, which has those of `/docs` and `/openapi.json`. */
+const withUrls = (page: Buffer, { document, files }: PageUrls): Buffer =>
+  Buffer.from(page.toString().replaceAll('"docs/', `"${files}`).replaceAll('"openapi.json"', `"${document}"`));
 
 /** Compares `If-None-Match` with the ETag, weakly (RFC 9110 §13.1.2): a proxy may have turned it into a weak ETag. */
 function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {

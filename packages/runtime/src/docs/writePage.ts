@@ -17,7 +17,8 @@ export async function writePage(folder: URL): Promise<void> {
   const files = new Set(await readdir(page));
   if (!files.has('scalar.js')) await cp(await scalarFile(), new URL('scalar.js', folder));
   for (const file of files.add('scalar.js')) {
-    if (/\.(?:br|gz)$/.test(file) || files.has(`${file}.br`)) continue;
+    // The page is small, and has other URLs in each service.
+    if (/\.(?:br|gz|html)$/.test(file) || files.has(`${file}.br`)) continue;
     const bytes = await readFile(new URL(file, folder));
     await writeFile(new URL(`${file}.br`, folder), await brotli(bytes));
     await writeFile(new URL(`${file}.gz`, folder), await promisify(gzip)(bytes));

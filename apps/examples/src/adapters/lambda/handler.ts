@@ -1,5 +1,5 @@
 import { toLambdaHandler } from 'srvx/aws-lambda';
-import { gateway } from '../books.ts';
+import { gateway } from '../gateway.ts';
 
 export const handler = toLambdaHandler({
   fetch(request) {

@@ -1,5 +1,5 @@
 // app/api/[...path]/route.ts
-import { gateway } from '../books.ts';
+import { gateway } from '../gateway.ts';
 
 const handler = (request: Request) => gateway.fetch(request);
 

@@ -1,6 +1,6 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
@@ -370,6 +370,33 @@ describe('gateway.fetch', () => {
     };
     expect([await call('bad'), await call('bad'), await call('bad'), await call('good')]).toEqual([
       401, 401, 429, 409,
+    ]);
+  });
+});
+
+describe('a `Response` that keeps the `Headers` that it gets, as that of @hono/node-server', () => {
+  class KeepingResponse {
+    readonly headers: Headers;
+    constructor(_body: unknown, { headers }: { readonly headers: Headers }) {
+      this.headers = headers;
+    }
+  }
+  const names = ({ headers }: Response) => [...headers.keys()];
+
+  it('has the headers of its own response alone, also when the server adds others', async () => {
+    const sharedHeaders = [['x-shared', 'a']] as const;
+    let count = 0;
+    const fetch = serving(() => ({ status: 200, sharedHeaders, headers: [[`x-${++count}`, 'b']], body: '' }));
+    const native = await fetch(origin);
+    vi.stubGlobal('Response', KeepingResponse);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const first = await fetch(origin);
+    first.headers.set('x-added', 'c');
+    const second = await fetch(origin);
+    expect([native, first, second].map(names)).toEqual([
+      ['x-1', 'x-shared'],
+      ['x-2', 'x-added', 'x-shared'],
+      ['x-3', 'x-shared'],
     ]);
   });
 });

@@ -104,6 +104,10 @@ function withHeaders(
   body: NativeBody,
   writesTexts: boolean,
 ): Response {
+  if (!responseCopiesHeaders()) {
+    const copy = append(append(new Headers(), sharedHeaders), headers);
+    return create(status, copy, body, writesTexts);
+  }
   let all = nativeHeaders.get(sharedHeaders);
   if (all === undefined) nativeHeaders.set(sharedHeaders, (all = new NativeHeaders(sharedHeaders)));
   return create(status, all.with(headers), body, writesTexts);
@@ -115,6 +119,21 @@ function create(status: number, headers: Headers, body: NativeBody, writesTexts:
   const sent = typeof body === 'string' && !isText ? utf8Bytes(body) : body;
   // The types exclude bytes in shared memory, which `isBody` does not.
   return new Response(sent as Exclude<typeof sent, Uint8Array> | Bytes, { status, headers });
+}
+
+let examined: typeof Response | undefined;
+let copiesHeaders = false;
+
+/** Whether `Response` copies its headers: @hono/node-server replaces the global one by one that keeps them. */
+function responseCopiesHeaders(): boolean {
+  if (examined !== Response) {
+    examined = Response;
+    const headers = new Headers();
+    const response = new Response(null, { headers });
+    headers.set('x-later', '');
+    copiesHeaders = !response.headers.has('x-later');
+  }
+  return copiesHeaders;
 }
 
 function append(target: Headers, headers: readonly Header[]): Headers {

@@ -1,11 +1,12 @@
 /* global Scalar -- the page loads it before this file */
 
-// All URLs are relative: a proxy may serve the page below a path.
+// It is relative in the page: a proxy may serve both below a path.
+const documentUrl = new URL(document.currentScript.dataset.document, location.href).href;
 /** True if bearer tokens are the only security scheme of the document. */
 let takesBearerAlone = false;
 
 Scalar.createApiReference('#reference', {
-  url: 'openapi.json',
+  url: documentUrl,
   customFetch,
   authentication: { preferredSecurityScheme: 'bearer' },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
@@ -25,7 +26,7 @@ Scalar.createApiReference('#reference', {
 async function customFetch(input, init) {
   const request = new Request(input, init);
   const { url, headers } = request;
-  if (url === new URL('openapi.json', location.href).href) {
+  if (url === documentUrl) {
     const response = await fetch(request);
     const loaded = await response.json();
     document.title = loaded.info.title;
