@@ -19,6 +19,7 @@ export default defineConfig({
       'packages/gateway/test/{adapters/adapterDifferences,rest/inputs,sockets/{resubscribe,stopping},trpc/clients}.test.ts',
       'packages/gateway/test/{credentials/{forgedRequests,queryCredential},stops/*}.test.ts',
       'packages/gateway/test/{errors/{errorBytes,mapError,maskedErrors,unencodableLine},hooks/{callErrors,hooks,requestRecords}}.test.ts',
+      'packages/gateway/test/compression/{negotiation,streams}.test.ts',
       'packages/gateway/test/{limits/!(inputCost),policies/{cors,idempotencyKey}}.test.ts',
       'packages/gateway/test/rest/{emptyResponses,mediaTypes,methods,responseHeaders}.test.ts',
       'packages/gateway/test/mcp/{calls,clients,credentials,stopping,wire}.test.ts',

@@ -48,7 +48,8 @@ const leastWorkers = 6;
  * than half of the time of all tests. `.ci/run long` runs them.
  */
 const longTests = [
-  'apps/examples/src/{answers,oneLogin}/pages.browser',
+  'apps/examples/src/answers/{answers,pages.browser}',
+  'apps/examples/src/oneLogin/pages.browser',
   'packages/embedded-store/src/{crash,damage,fullDisk,processes}',
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
@@ -123,6 +124,7 @@ const suitesWithoutAdapter = [
 /** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [
   'adapters/adapterDifferences',
+  'compression/*',
   'trpc/{clients,overPort}',
   'credentials/forgedRequests',
   'hooks/{hooks,requestRecords}',

@@ -13,9 +13,15 @@ import { readEvents } from './testing/readEvents.ts';
 /** Starts `main.ts` or `dev.ts` as a process. */
 async function start(program: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  return startService(process.execPath, [path], {
-    env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: join(await temporaryFolder(), 'data'), ...env },
+  const dataDir = join(await temporaryFolder(), 'data');
+  const service = startService(process.execPath, [path], {
+    env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: dataDir, ...env },
   });
+  onTestFinished(async () => {
+    service.child.kill('SIGKILL');
+    await service.exited;
+  });
+  return service;
 }
 
 test('the process of dev.ts logs its addresses, has health checks, metrics, docs and tokens, and SIGTERM ends it with code 0', async () => {
@@ -32,6 +38,11 @@ test('the process of dev.ts logs its addresses, has health checks, metrics, docs
     'shelter_calls_total{protocol="rest",operation="listAdoptions"} 1\n',
   );
   expect(await (await fetch(`${origin}/docs`)).text()).toContain('docs/scalar.js');
+  const document = await fetch(`${origin}/openapi.json`);
+  expect([document.headers.get('content-encoding'), await document.json()]).toEqual([
+    'gzip',
+    expect.objectContaining({ openapi: '3.1.0' }),
+  ]);
   expect(await stop()).toEqual({ code: 0, signal: null });
 });
 
@@ -81,6 +92,8 @@ test.runIf(process.platform === 'linux')(
     await expect.poll(listeners, { timeout: 15_000 }).toHaveLength(3);
     expect(await stop()).toEqual({ code: 0, signal: null });
   },
+  // Four processes start, on a machine that may be busy.
+  120_000,
 );
 
 test('main.ts without ISSUER prints what is missing and ends with code 1', async () => {

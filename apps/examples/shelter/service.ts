@@ -93,6 +93,8 @@ async function startShelter(
       key: ({ identity }) => identity?.sub,
     },
     failedAttempts: { attempts: 20, windowMs: 60_000 },
+    // Also the feed of adoptions: each event is sent at once.
+    compression: true,
     // In the same file system, so that a photo can be moved.
     spool: temporaryFiles(photoFolder),
   });

@@ -104,9 +104,7 @@ async function runBench(options: BenchOptions): Promise<void> {
   await mkdir(options.out, { recursive: true });
   await writeFile(join(options.out, 'bench.json'), `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(join(options.out, 'bench.md'), `${text}\n`);
-  const pictured = results.filter(
-    (result) => shownCases.has(result.case) && !isVariant(result.contender),
-  );
+  const pictured = results.filter((result) => shownCases.has(result.case) && !isVariant(result.contender));
   if (pictured.length > 0) {
     await writeFile(join(options.out, 'summary.md'), `${summary({ ...report, results: pictured })}\n`);
     await writeFile(join(options.out, 'bench.svg'), svg({ ...report, results: pictured }));

@@ -9,6 +9,7 @@ import { gatewayRules } from './gatewayRules.ts';
 import type { RejectHttp, Service, Upgrade } from './http/service.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import type { AnyGatewayOptions, GatewayOptions } from './options.ts';
+import { createCompression } from './policies/compression.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
 import type { ServedProcedure } from './procedures/procedure.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
@@ -86,7 +87,7 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
   const { calls, clientAddress, failedAttempts, idempotency, policies, recorder } = shared;
   const { protocols, rejectionResponse, routeOf, sockets } = createProtocols(options, service, shared);
   const { maxBodySize, maxQueueMs } = limits;
-  const { telemetry } = options;
+  const { compression, telemetry } = options;
   const protocolOf = createProtocolOf(paths, routes);
   const publicScheme =
     ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http';
@@ -94,6 +95,7 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
     protocols,
     protocolOf,
     policies,
+    compress: compression ? createCompression(compression === true ? {} : compression) : undefined,
     openSocket: (context) => sockets.upgrade(context),
     loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,

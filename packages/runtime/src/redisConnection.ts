@@ -26,6 +26,8 @@ const closeTimeoutMs = 2000;
 export class RedisConnection<Client extends RedisClient = RedisClient> {
   readonly #connect: () => Client;
   #client: Client;
+  /** A client of a cluster rejects commands until it is connected. */
+  #connecting: Promise<unknown> = Promise.resolve();
   #createdAt = 0;
   #lastError: Error | undefined = undefined;
   #isClosed = false;
@@ -57,7 +59,7 @@ export class RedisConnection<Client extends RedisClient = RedisClient> {
       this.#replace(client);
     }, timeoutMs);
     try {
-      return await Promise.race([command(client), promise]);
+      return await Promise.race([this.#connecting.then(() => command(client)), promise]);
     } catch (error) {
       if (client === this.#client || !isDisconnect(error)) throw error;
       throw new Error('Redis had not responded, and its connection was replaced.', { cause: error });
@@ -92,7 +94,8 @@ export class RedisConnection<Client extends RedisClient = RedisClient> {
     this.#createdAt = performance.now();
     // Without a listener, an error of the connection would end the process. Commands reject with it.
     client.on('error', (error) => (this.#lastError = error));
-    client.connect().catch((error: Error) => (this.#lastError = error));
+    this.#connecting = client.connect();
+    this.#connecting.catch((error: Error) => (this.#lastError = error));
     return client;
   }
 }

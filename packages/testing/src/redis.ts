@@ -90,7 +90,31 @@ export async function startRedisGroup(): Promise<RedisGroup> {
   };
 }
 
-/** A Sentinel learns of replicas within 10 s. */
+/** A cluster of two servers, each with half of the slots. */
+export async function startRedisCluster(): Promise<{
+  readonly servers: readonly RedisProcess[];
+  readonly remove: () => Promise<void>;
+}> {
+  const start = () => startRedis(['--cluster-enabled', 'yes']);
+  const [one, other] = await Promise.all([start(), start()]);
+  await one.command('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+  await other.command('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+  await one.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
+  // The slots of the key: 15495 of `a`, 3300 of `b`.
+  await until(
+    async () => (await other.command('DEL', 'a')) === ':0' && (await one.command('DEL', 'b')) === ':0',
+  );
+  await until(async () => (await one.command('DEL', 'a')).startsWith('-MOVED'));
+  const servers = [one, other];
+  return {
+    servers,
+    async remove() {
+      await Promise.all(servers.map((each) => each.remove()));
+    },
+  };
+}
+
+/** A Sentinel learns of replicas within 10 s, and a cluster of its slots within seconds. */
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   // oxlint-disable-next-line no-await-in-loop -- until it is
   while (!(await isTrue().catch(() => false))) await sleep(20);

@@ -50,6 +50,7 @@ test('the README of trpc-gateway and the pages of docs/gateway have these progra
     'withKeys.ts',
     'jwts.ts',
     'retries.ts',
+    'compressed.ts',
     'orders.ts',
     'fieldErrors.ts',
     'payments.ts',
@@ -87,6 +88,7 @@ test('curl lines are read for these servers', () => {
   expect([...curls.keys()]).toEqual([
     'server.ts',
     'withKeys.ts',
+    'compressed.ts',
     'orders.ts',
     'fieldErrors.ts',
     'payments.ts',

@@ -17,6 +17,7 @@ describe('the defaults', () => {
   const defaults = {
     HOST: '127.0.0.1',
     PORT: 3000,
+    COMPRESSION: 'off',
     DATA_DIR: './data',
     CREATE_STORE: 'auto',
     MONGODB_DB: 'petstore',
@@ -82,6 +83,7 @@ describe('valid values', () => {
       'https://a.example,http://localhost:5173',
       ['https://a.example', 'http://localhost:5173'],
     ],
+    ['COMPRESSION', 'on', 'on'],
     ['MAX_CONNECTIONS', '10000', 10_000],
     ['MAX_IN_FLIGHT', '1', 1],
     ['MAX_QUEUE_MS', '60000', 60000],
@@ -151,6 +153,7 @@ describe('invalid values', () => {
       'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60',
     ]),
     ['FAILED_ATTEMPTS', 'few', 'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60'],
+    ['COMPRESSION', 'gzip', 'on or off'],
     ['MAX_CONNECTIONS', '0', 'a whole number from 1 to 10000000'],
     ['MAX_IN_FLIGHT', '0', 'a whole number from 1 to 1000000'],
     ['MAX_QUEUE_MS', '0', 'a whole number from 1 to 60000'],

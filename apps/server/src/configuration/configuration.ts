@@ -134,6 +134,11 @@ export const Configuration = z.object({
     description: 'The origins whose pages can call the service (CORS)',
     takes: 'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
   }),
+  COMPRESSION: z.enum(['on', 'off']).default('off').register(variables, {
+    description:
+      'Whether responses are compressed (zstd, br or gzip) for clients that accept it. Leave it off if a proxy does it',
+    takes: '`on` or `off`',
+  }),
   DATA_DIR: z.string().default('./data').register(variables, {
     description:
       'The folder of the embedded store. It is created if missing, unless `CREATE_STORE` is `never`',

@@ -14,6 +14,7 @@ const startOrigin = async (env: Readonly<Record<string, string>>) => (await star
 test('each variable of the limits and of the network is passed to the gateway or to the listener', () => {
   const configuration = readConfiguration({
     CALL_TIMEOUT_MS: '1',
+    COMPRESSION: 'on',
     CORS_ORIGINS: 'https://a.example',
     FAILED_ATTEMPTS: '2/3',
     HOST: '127.0.0.4',
@@ -31,6 +32,7 @@ test('each variable of the limits and of the network is passed to the gateway or
   });
   expect(gatewayOptions(configuration)).toEqual({
     callTimeoutMs: 1,
+    compression: true,
     cors: { origins: ['https://a.example'] },
     failedAttempts: { attempts: 2, windowMs: 3000 },
     trpc: { maxBatchSize: 5 },
@@ -47,6 +49,16 @@ test('each variable of the limits and of the network is passed to the gateway or
     maxConnections: 7,
     tls: { certFile: 'cert', keyFile: 'key' },
   });
+});
+
+test('COMPRESSION=on compresses the document for clients that accept it', async () => {
+  const codings = ['off', 'on'].map(async (COMPRESSION) => {
+    const { headers } = await fetch(`${await startOrigin({ COMPRESSION })}/openapi.json`, {
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    return headers.get('content-encoding');
+  });
+  expect(await Promise.all(codings)).toEqual([null, 'gzip']);
 });
 
 test('RATE_LIMIT answers 429 to a call over the limit, and sends RateLimit-Policy', async () => {

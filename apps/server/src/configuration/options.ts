@@ -3,7 +3,7 @@ import type { GatewayOptions } from 'trpc-gateway';
 import type { ServeOptions, TlsFiles } from 'trpc-gateway/serve';
 import type { Configuration } from './configuration.ts';
 
-/** Returns the gateway's limits, CORS and proxy options. */
+/** Returns the gateway's limits, CORS, compression and proxy options. */
 export function gatewayOptions(
   configuration: Configuration,
 ): Partial<GatewayOptions<AppRouter, KeyIdentity>> {
@@ -14,6 +14,7 @@ export function gatewayOptions(
     maxQueueMs: configuration.MAX_QUEUE_MS,
     callTimeoutMs: configuration.CALL_TIMEOUT_MS,
     trpc: { maxBatchSize: configuration.MAX_BATCH_SIZE },
+    compression: configuration.COMPRESSION === 'on',
     ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY }),
     ...(CORS_ORIGINS !== undefined && { cors: { origins: CORS_ORIGINS } }),

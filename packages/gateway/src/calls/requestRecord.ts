@@ -44,7 +44,7 @@ export interface RequestRecord {
   readonly durationMs: number;
   /** Bytes of the request body received; `undefined` if the adapter does not count them, and on a WebSocket. */
   readonly bytesIn: number | undefined;
-  /** Bytes of the response body; `undefined` for a stream, and on a WebSocket. */
+  /** Bytes of the response body, compressed if it is; `undefined` for a stream, and on a WebSocket. */
   readonly bytesOut: number | undefined;
   /** The limit that rejected the request or some of its calls, if any. */
   readonly limit: Limit | undefined;

@@ -8,9 +8,13 @@ export type SchemaObject = oas31.SchemaObject;
 
 const prefix = '#/components/schemas/';
 
+/** A header in the document, or a reference to it. */
+export type HeaderObject = oas31.HeaderObject | oas31.ReferenceObject;
+
 /** Writes schemas for the document. Schemas with a name, and recursive ones, are references to `components.schemas`. */
 export class Components {
   readonly schemas: Record<string, SchemaObject> = {};
+  readonly headers: Record<string, HeaderObject> = {};
   /** The procedure whose schemas are written. */
   owner = '';
   /** The procedures that a schema was first written for, by the name of the schema. */
@@ -35,6 +39,14 @@ export class Components {
     if (other !== undefined && JSON.stringify(other) !== JSON.stringify(schema)) return schema;
     this.schemas[name] = schema;
     return { $ref: prefix + name };
+  }
+
+  /** Adds headers that many responses have: a third of a large document. Returns references to them. */
+  sharedHeaders(headers: Readonly<Record<string, HeaderObject>>): Record<string, HeaderObject> {
+    Object.assign(this.headers, headers);
+    return Object.fromEntries(
+      Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    );
   }
 
   /** Follows a reference. */

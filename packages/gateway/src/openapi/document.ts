@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
+import { constantBody } from '../http/contentEncoder.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -79,7 +80,7 @@ export interface LazyDocument {
 
 export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
   let created: Promise<OpenApiDocument> | undefined;
-  let json: string | undefined;
+  let body: Uint8Array | undefined;
   const create = () =>
     (created ??= createDocument(options).catch((error: unknown) => {
       // The next request tries again.
@@ -92,7 +93,7 @@ export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
     response: async () => ({
       status: 200,
       headers: [['content-type', 'application/json']],
-      body: (json ??= JSON.stringify(await create())),
+      body: (body ??= constantBody(JSON.stringify(await create()))),
     }),
   };
 }
@@ -145,7 +146,10 @@ async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDo
   const { components, errorSchemas, requests, successes } = writeSchemas(service);
   const paths: PathItems = {};
   for (const [index, operation] of operations.entries()) {
-    const responses = { ...successes[index], ...errorResponses(operation, service, errorSchemas) };
+    const responses = {
+      ...successes[index],
+      ...errorResponses(operation, service, errorSchemas, components),
+    };
     (paths[documentPath(operation.rest.path)] ??= {})[methodKey(operation, isLatest)] = {
       ...describeOperation(operation, service),
       ...requests[index],
@@ -160,7 +164,7 @@ async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDo
     servers: [{ url: service.server || '/' }],
     tags,
     paths,
-    components: { schemas: components.schemas, securitySchemes },
+    components: { schemas: components.schemas, headers: components.headers, securitySchemes },
     // An explicit empty list states that no authentication is required.
     security: securitySchemes === undefined ? [] : undefined,
   });

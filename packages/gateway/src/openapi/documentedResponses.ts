@@ -9,7 +9,7 @@ import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
 import { isVoid } from '../operations/schema.ts';
-import type { Components } from './components.ts';
+import type { Components, HeaderObject } from './components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
 import { declaresResync, eventStream } from './events.ts';
 
@@ -27,7 +27,7 @@ export interface DocumentedService {
 }
 
 /** A header, an absent one (`undefined`), or headers by name. */
-type Headers = Record<string, oas31.HeaderObject | undefined>;
+type Headers = Record<string, HeaderObject | undefined>;
 
 /** A response in the document. JSON leaves out its absent members. */
 interface DocumentedResponse {
@@ -45,7 +45,7 @@ export function successResponses(
   components: Components,
 ): Responses {
   const { output, rest, statuses } = operation;
-  const headers = successHeaders(operation, service);
+  const headers = successHeaders(operation, service, components);
   const isUndescribed = (output.kind === 'json' || output.kind === 'media') && output.schema === undefined;
   return Object.fromEntries(
     statuses.map((status) => {
@@ -72,6 +72,7 @@ export function errorResponses(
   operation: Operation,
   service: DocumentedService,
   schemaOf: ErrorSchemas,
+  components: Components,
 ): Responses {
   const descriptions = errorDescriptions(operation, service);
   const statuses = new Set([...Object.keys(descriptions).map(Number), ...operation.errors.keys()]);
@@ -84,10 +85,10 @@ export function errorResponses(
     responses[status] = {
       description: errorsDescription(declared, description),
       headers: {
-        ...requestIdHeader,
-        'Retry-After': status === 429 || status === 503 ? retryAfterHeader : undefined,
+        ...components.sharedHeaders(requestIdHeader),
+        ...((status === 429 || status === 503) && components.sharedHeaders(retryAfterHeader)),
         'WWW-Authenticate': challengeHeader(status, operation, service.schemes),
-        ...(status === 429 && service.isRateLimited && rateLimitHeaders),
+        ...(status === 429 && service.isRateLimited && components.sharedHeaders(rateLimitHeaders)),
         ...(status === 404 && deprecationHeaders(operation, false)),
       },
       content: { [service.errorFormat.contentType]: { schema } },
@@ -96,13 +97,13 @@ export function errorResponses(
   return responses;
 }
 
-function successHeaders(operation: Operation, service: DocumentedService): Headers {
+function successHeaders(operation: Operation, service: DocumentedService, components: Components): Headers {
   const { computedHeaders, output, procedure, rest } = operation;
   const described = [...Object.entries(rest.responseHeaders?.shape ?? {}), ...computedHeaders];
   const headers: Headers = {
-    ...requestIdHeader,
+    ...components.sharedHeaders(requestIdHeader),
     Vary: output.kind === 'media' ? header('`Accept` chooses the media type.', true) : undefined,
-    ...(service.isRateLimited && rateLimitHeaders),
+    ...(service.isRateLimited && components.sharedHeaders(rateLimitHeaders)),
     ...deprecationHeaders(operation, rest.pagination !== undefined),
     ...Object.fromEntries(described.map(([name, { description }]) => [name, header(description ?? name)])),
     ...(operation.successHeaders.some(([name]) => name === 'accept-query') && {
@@ -216,18 +217,20 @@ const sentences = (...all: readonly (string | undefined)[]) =>
 const header = (description: string, required?: boolean) =>
   ({ description, schema: { type: 'string' }, required }) as oas31.HeaderObject;
 
-const requestIdHeader: Headers = { 'X-Request-Id': header('Identifies this request in the logs.', true) };
+const requestIdHeader = { 'X-Request-Id': header('Identifies this request in the logs.', true) };
 
 /** IETF draft-ietf-httpapi-ratelimit-headers-11. A 429 for invalid credentials does not have them. */
-const rateLimitHeaders: Headers = {
+const rateLimitHeaders = {
   RateLimit: header('The remaining calls (`r`), and the seconds until there are more (`t`).'),
   'RateLimit-Policy': header('The allowed calls (`q`) per window of seconds (`w`).'),
 };
 
-const retryAfterHeader: oas31.HeaderObject = {
-  description: 'Seconds to wait before trying again.',
-  required: true,
-  schema: { type: 'integer' },
+const retryAfterHeader: Record<string, HeaderObject> = {
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    required: true,
+    schema: { type: 'integer' },
+  },
 };
 
 /** Returns the schemes that can call a procedure: if it requires scopes, only those with `scopes`. */

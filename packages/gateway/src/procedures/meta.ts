@@ -270,6 +270,12 @@ export type GatewayMeta = {
    * integer, 0 or more. 0 exempts the procedure. Default: 1.
    */
   readonly rateLimitCost?: number;
+  /**
+   * Whether responses are compressed, if the gateway has `compression`. With `false`, none is, such as those that repeat
+   * input beside a secret (BREACH). With `true`, those that set a cookie are too. A batch is compressed as the strictest of
+   * its calls. Default: responses that set no cookie.
+   */
+  readonly compression?: boolean;
 };
 
 /** A procedure, as policies and the options `openapi` and `tools` see it. */

@@ -46,6 +46,8 @@ export interface ProcedureMeta {
   readonly idempotencyKey: IdempotencyKeyUse | undefined;
   /** Whether the gateway stores and replays its responses by `Idempotency-Key`. */
   readonly isReplayed: boolean;
+  /** Whether its responses are compressed; `undefined` if those that set no cookie are. */
+  readonly compression: boolean | undefined;
 }
 
 const isPlace = (value: unknown): boolean => {
@@ -181,6 +183,7 @@ export const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
     (value) => isText(value) && /^(?:optional|required|handled)$/.test(value),
     "'optional', 'required' or 'handled'",
   ),
+  compression: flag,
 };
 
 /** Which procedures without `openapi` in their metadata are served over REST. */
@@ -218,7 +221,7 @@ export function readMeta(procedure: DescribedProcedure, options: ServedOptions =
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
-  const { openapi, scopes = [], callTimeoutMs, rateLimitCost = 1, idempotencyKey, mcp } = meta;
+  const { compression, openapi, scopes = [], callTimeoutMs, rateLimitCost = 1, idempotencyKey, mcp } = meta;
   const served = openapi?.enabled === false ? undefined : openapi;
   const { protect = served?.protect } = meta;
   return {
@@ -230,6 +233,7 @@ export function readMeta(procedure: DescribedProcedure, options: ServedOptions =
     rateLimitCost,
     idempotencyKey,
     isReplayed: idempotencyKey === 'optional' || idempotencyKey === 'required',
+    compression,
   };
 }
 

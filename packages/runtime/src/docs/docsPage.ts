@@ -28,7 +28,9 @@ export function docsPage({ path, document = '/openapi.json' }: DocsPageOptions =
     return (await loading)(request, name, `text/${type}; charset=utf-8`);
   };
   return {
-    ...(path === undefined && { '/': (): HttpResponse => ({ status: 302, headers: [['location', 'docs']] }) }),
+    ...(path === undefined && {
+      '/': (): HttpResponse => ({ status: 302, headers: [['location', 'docs']] }),
+    }),
     [page]: file('index.html', 'html'),
     [`${page}/start.js`]: file('start.js', 'javascript'),
     [`${page}/scalar.js`]: file('scalar.js', 'javascript'),

@@ -46,10 +46,7 @@ export type PageFile = (request: HttpRequest, name: string, type: string) => Pro
  * @param folder Default: `page/` beside this file. In a bundle it is beside the bundle's file, and the build adds Scalar's
  * file and the compressed forms.
  */
-export function createPageFiles(
-  urls: PageUrls,
-  folder: URL = new URL('./page/', import.meta.url),
-): PageFile {
+export function createPageFiles(urls: PageUrls, folder: URL = new URL('./page/', import.meta.url)): PageFile {
   const listing = readdir(folder);
   const representations = new Map<string, Promise<Representation>>();
 
@@ -98,7 +95,9 @@ export function createPageFiles(
 
 /** Writes the URLs into the page, which has those of `/docs` and `/openapi.json`. */
 const withUrls = (page: Buffer, { document, files }: PageUrls): Buffer =>
-  Buffer.from(page.toString().replaceAll('"docs/', `"${files}`).replaceAll('"openapi.json"', `"${document}"`));
+  Buffer.from(
+    page.toString().replaceAll('"docs/', `"${files}`).replaceAll('"openapi.json"', `"${document}"`),
+  );
 
 /** Compares `If-None-Match` with the ETag, weakly (RFC 9110 §13.1.2): a proxy may have turned it into a weak ETag. */
 function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {

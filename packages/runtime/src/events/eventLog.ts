@@ -72,7 +72,7 @@ export type LogItem =
 export const beginning = '0';
 
 /**
- * How long a log remembers a channel, at least, after its last event is no longer kept: one day. Then a reader that comes back
- * to it with an earlier id gets a `resync`, and `beginning` finds no event.
+ * How long a log remembers a channel, at least, after its last event is no longer kept: one day. Then `beginning` finds no event,
+ * and a reader whose last item is older may get a `resync` with the next event.
  */
 export const channelMemoryMs = 86_400_000;

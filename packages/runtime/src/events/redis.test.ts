@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasRedis, type RedisProcess, startRedis } from '@petstore/testing/redis';
-import { createClient } from 'redis';
+import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@petstore/testing/redis';
+import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning } from './eventLog.ts';
 import { collect, keepAll, numbers, openRedisLog, received, textsOf } from './testing/collect.ts';
@@ -102,6 +102,27 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const items = collect(log, 'a', beginning);
     await received(items, '801');
     expect(textsOf(items)).toEqual(['(resync)', ...numbers(701, 801)]);
+  });
+
+  it('logs in a cluster share channels', async () => {
+    const { remove, servers } = await startRedisCluster();
+    onTestFinished(remove);
+    const rootNodes = servers.map(({ url }) => ({ url }));
+    // With keys on each of the servers.
+    for (const prefix of ['a', 'b']) {
+      const [writer, reader] = [
+        openRedisLog(() => createCluster({ rootNodes }), prefix),
+        openRedisLog(() => createCluster({ rootNodes }), prefix),
+      ];
+      const readers = ['x', 'y'].map((channel) => collect(reader, channel));
+      await vi.waitFor(() => expect(readers.every(({ length }) => length === 1)).toBe(true), 5000);
+      for (const event of numbers(1, 20))
+        await Promise.all(['x', 'y'].map((channel) => writer.append(channel, event, keepAll)));
+      for (const items of readers) {
+        await received(items, '20');
+        expect(textsOf(items)).toEqual(['(joined)', ...numbers(1, 20)]);
+      }
+    }
   });
 
   it('200 readers of a channel cost the server as much as one, and idle readers one command in 2 s', async () => {

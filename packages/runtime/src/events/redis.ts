@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hashKey, type RedisClient, RedisConnection } from '../redisConnection.ts';
 import { type ChannelPage, ChannelWatches, logClosed, newEpoch, readChannel } from './channelReader.ts';
 import { channelMemoryMs, type EventLog } from './eventLog.ts';
-import { RedisChanges, type RedisStreamClient } from './redisChanges.ts';
+import { followChanges, type RedisStreamClient } from './redisChanges.ts';
 import { appendScript, pagesScript } from './redisScripts.ts';
 
 export interface RedisEventLogOptions {
@@ -20,12 +20,9 @@ export interface RedisEventLogOptions {
   readonly prefix?: string;
 }
 
-/** Pages that readers want at the same time, by channel and position. */
-type PageRequests = Map<string, { readonly hash: string; readonly after: number }>;
-
-interface PageBatch {
-  readonly requests: PageRequests;
-  readonly pages: Promise<ReadonlyMap<string, ChannelPage>>;
+interface PageRequest extends PromiseWithResolvers<ChannelPage> {
+  readonly keys: readonly string[];
+  readonly after: number;
 }
 
 /** Epoch and last sequence number of a channel, then the sequence number and the text of each event. */
@@ -48,43 +45,37 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
   const redis = new RedisConnection(connect);
   const watches = new ChannelWatches();
   const changesKey = `{${prefix}}:changes`;
-  const changes = new RedisChanges(connect, changesKey, watches);
+  const changes = followChanges({ connect, key: changesKey, watches });
   const writer = randomUUID();
   const keysOf = (hash: string) => [`{${prefix}}:channel:${hash}`, `{${prefix}}:events:${hash}`];
-  let batch: PageBatch | undefined;
+  /** The pages that readers want in this turn of the event loop: each is read once, and all by one script. */
+  const requested = new Map<string, PageRequest>();
   let appends = 0;
   let isClosed = false;
 
-  async function readPages(requests: PageRequests): Promise<ReadonlyMap<string, ChannelPage>> {
-    const wanted = [...requests.values()];
-    const args = wanted.flatMap(({ after }) => [Math.max(after, 0), newEpoch()]);
-    const keys = wanted.flatMap(({ hash }) => keysOf(hash));
-    const replies = await redis.eval<PageReply[]>(pagesScript, keys, [channelMemoryMs, ...args]);
-    const ids = [...requests.keys()];
-    return new Map(replies.map((reply, at) => [ids[at] ?? '', pageOf(reply)]));
+  async function readPages(pages: readonly PageRequest[]): Promise<void> {
+    const keys = pages.flatMap((page) => page.keys);
+    const args = pages.flatMap(({ after }) => [Math.max(after, 0), newEpoch()]);
+    try {
+      const replies = await redis.eval<PageReply[]>(pagesScript, keys, [channelMemoryMs, ...args]);
+      for (const [at, reply] of replies.entries()) pages[at]?.resolve(pageOf(reply));
+    } catch (error) {
+      for (const page of pages) page.reject(error);
+    }
   }
 
-  function openBatch(): PageBatch {
-    const requests: PageRequests = new Map();
-    const opened: PageBatch = {
-      requests,
-      pages: setImmediate().then(() => {
-        if (batch === opened) batch = undefined;
-        return readPages(requests);
-      }),
-    };
-    return opened;
+  function readRequested(): void {
+    const pages = [...requested.values()];
+    requested.clear();
+    for (let at = 0; at < pages.length; at += batchPages) void readPages(pages.slice(at, at + batchPages));
   }
 
-  /** Reads a page together with those that other readers want in this turn of the event loop, and each only once. */
-  async function readPage(hash: string, after: number): Promise<ChannelPage> {
-    const { pages, requests } = (batch ??= openBatch());
-    const key = `${hash} ${after}`;
-    requests.set(key, { hash, after });
-    if (requests.size === batchPages) batch = undefined;
-    const page = (await pages).get(key);
-    if (page === undefined) throw new Error('Redis has returned no page.');
-    return page;
+  function readPage(hash: string, after: number): Promise<ChannelPage> {
+    if (requested.size === 0) setImmediate(readRequested);
+    const id = `${hash} ${after}`;
+    const page = requested.get(id) ?? { keys: keysOf(hash), after, ...Promise.withResolvers<ChannelPage>() };
+    requested.set(id, page);
+    return page.promise;
   }
 
   return {

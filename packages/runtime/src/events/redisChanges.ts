@@ -30,59 +30,55 @@ const retryMs = 100;
 /** An id before all changes: where a process begins that does not know which it has missed. */
 const beforeAll = '0-0';
 
-/**
- * Wakes the readers of this process: one connection waits in XREAD for the stream of changes, which has an entry for each event
- * of the log.
- */
-export class RedisChanges {
-  readonly #connect: () => RedisClient & RedisStreamClient;
-  readonly #key: string;
-  readonly #watches: ChannelWatches;
-  #connection: RedisConnection<RedisClient & RedisStreamClient> | undefined = undefined;
-  #last = beforeAll;
-  #isFollowing = false;
-  #isClosed = false;
+interface FollowOptions {
+  readonly connect: () => RedisClient & RedisStreamClient;
+  /** The stream of changes, which has an entry for each event of the log. */
+  readonly key: string;
+  readonly watches: ChannelWatches;
+}
 
-  constructor(connect: () => RedisClient & RedisStreamClient, key: string, watches: ChannelWatches) {
-    this.#connect = connect;
-    this.#key = key;
-    this.#watches = watches;
-  }
+/** Wakes the readers of this process when their channels change: one connection waits in XREAD while there are any. */
+export function followChanges({ connect, key, watches }: FollowOptions) {
+  let connection: RedisConnection<RedisClient & RedisStreamClient> | undefined;
+  let last = beforeAll;
+  let isFollowing = false;
+  const closed = new AbortController();
 
-  /** Wakes readers until there are none. */
-  async follow(): Promise<void> {
-    if (this.#isFollowing) return;
-    this.#isFollowing = true;
-    while (!this.#watches.isEmpty && !this.#isClosed) {
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await this.#receive();
-      } catch {
-        // oxlint-disable-next-line no-await-in-loop
-        await sleep(retryMs);
-        // Another server may have another epoch, and older changes.
-        this.#last = beforeAll;
-        this.#watches.wakeAll();
-      }
-    }
-    this.#isFollowing = false;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#connection?.disconnect();
-  }
-
-  async #receive(): Promise<void> {
-    this.#connection ??= new RedisConnection(this.#connect);
-    const reply = await this.#connection.run(
-      (client) => client.xRead({ key: this.#key, id: this.#last }, { BLOCK: blockMs, COUNT: changesKept }),
+  async function wakeReaders(): Promise<void> {
+    connection ??= new RedisConnection(connect);
+    const reply = await connection.run(
+      (client) => client.xRead({ key, id: last }, { BLOCK: blockMs, COUNT: changesKept }),
       blockTimeoutMs,
     );
     const messages = (reply as Changes)?.[0].messages ?? [];
-    this.#last = messages.at(-1)?.id ?? this.#last;
+    last = messages.at(-1)?.id ?? last;
     // Changes that were removed before they were read leave at least `changesKept` later ones.
-    if (messages.length >= changesKept) this.#watches.wakeAll();
-    else for (const { message } of messages) this.#watches.wake(message.channel);
+    if (messages.length >= changesKept) watches.wakeAll();
+    else for (const { message } of messages) watches.wake(message.channel);
   }
+
+  return {
+    /** Begins for the first reader, and ends after the last. */
+    async follow(): Promise<void> {
+      if (isFollowing) return;
+      isFollowing = true;
+      while (!watches.isEmpty && !closed.signal.aborted) {
+        try {
+          // oxlint-disable-next-line no-await-in-loop -- one after the other
+          await wakeReaders();
+        } catch {
+          // oxlint-disable-next-line no-await-in-loop
+          await sleep(retryMs);
+          // Another server may have another epoch, and older changes.
+          last = beforeAll;
+          watches.wakeAll();
+        }
+      }
+      isFollowing = false;
+    },
+    close(): void {
+      closed.abort();
+      connection?.disconnect();
+    },
+  };
 }

@@ -7,7 +7,7 @@ export const stopReasons = ['failed', 'lost', 'duration', 'size', 'abandoned', '
 export type StopReason = (typeof stopReasons)[number];
 
 /**
- * A record of a run, which has a channel of its own. The process whose `start` is the first event of the channel is the producer.
+ * A record of a run, which has a channel of its own. The process that has appended the first `start` is the producer.
  * The run ends with the first `end`, `stop` or `error`.
  *
  * - `alive`: the producer has appended nothing else for a time.

@@ -1,9 +1,9 @@
 import { partsOf, type RunItem, type RunLog } from './runLog.ts';
 
 /**
- * A reader that has received nothing of the producer for `askTicks` appends a record of its own. When it has received that, the
- * log can be reached, and the producer is lost if nothing of it follows: in less than 2 s. It counts ticks of so many
- * milliseconds, not time: while its own process is suspended or busy, there are none.
+ * A reader that has received nothing of the producer for `askTicks` reports that the run is read. When it has received that report,
+ * or that of another reader, the log can be reached, and the producer is lost if nothing of it follows: in less than 2 s. Time is
+ * counted in ticks, in milliseconds: while the process of the reader is suspended or busy, there are none.
  */
 const tickMs = 250;
 const askTicks = 3;
@@ -13,7 +13,7 @@ const lostTicks = 6;
 const firstReportMs = 1000;
 
 interface ReadOptions {
-  /** The id of the newest record when the reader joined. */
+  /** The newest position in the log when the reader joined. */
   readonly joined: string;
   /** The id after which to read. */
   readonly after: string;
@@ -28,32 +28,30 @@ export async function* readRun(
   { after, joined, reportMs, signal }: ReadOptions,
 ): AsyncGenerator<RunItem, void, void> {
   let isWaiting = true;
-  let quietTicks = 0;
-  const ticks = setInterval(tick, tickMs).unref();
-  let isAsking = false;
   let isReached = false;
+  let isReporting = false;
+  let quietTicks = 0;
   let report: NodeJS.Timeout | undefined;
+  const ticks = setInterval(tick, tickMs).unref();
 
   function tick(): void {
     // While the client is slow, the producer is not: nothing is received.
     quietTicks = isWaiting ? quietTicks + 1 : 0;
     if (isReached && quietTicks >= lostTicks)
       run.append({ type: 'stop', reason: 'lost' }, joined).catch(() => {});
-    else if (!isReached && quietTicks >= askTicks && !isAsking) {
-      isAsking = true;
-      const append = run.append({ type: 'reading' }, joined).catch(() => {});
-      void append.finally(() => (isAsking = false));
-    }
+    else if (!isReached && quietTicks >= askTicks && !isReporting) reportWithin(tickMs);
   }
 
   /** Reports at a random time, so that of many readers one is first. */
   function reportWithin(ms: number): void {
     clearTimeout(report);
-    const append = () => {
-      run.append({ type: 'reading' }, joined).catch(() => {});
+    const append = async () => {
       reportWithin(reportMs);
+      isReporting = true;
+      await run.append({ type: 'reading' }, joined).catch(() => {});
+      isReporting = false;
     };
-    report = setTimeout(append, ms * (0.5 + Math.random() / 2)).unref();
+    report = setTimeout(() => void append(), ms * (0.5 + Math.random() / 2)).unref();
   }
 
   reportWithin(Math.min(firstReportMs, reportMs));
@@ -62,11 +60,12 @@ export async function* readRun(
       if (item.record?.type !== 'reading') {
         quietTicks = 0;
         isReached = false;
-      } else {
-        if (partsOf(item.id).sequence > partsOf(joined).sequence) reportWithin(reportMs);
-        if (!isReached && quietTicks >= askTicks) {
-          isReached = true;
-          quietTicks = askTicks;
+      } else if (partsOf(item.id).sequence > partsOf(joined).sequence) {
+        // One report is enough for all readers.
+        reportWithin(reportMs);
+        if (!isReached) {
+          isReached = quietTicks >= askTicks;
+          quietTicks = Math.min(quietTicks, askTicks);
         }
       }
       isWaiting = false;

@@ -1,9 +1,15 @@
 import { createGateway, takeTokens } from 'trpc-gateway';
-import { hasRedis, type RedisProcess, startFaultProxy, startRedis } from '@petstore/testing/redis';
+import {
+  hasRedis,
+  type RedisProcess,
+  startFaultProxy,
+  startRedis,
+  startRedisCluster,
+} from '@petstore/testing/redis';
 import { initTRPC } from '@trpc/server';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { createClient } from 'redis';
+import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { redisState } from './redis.ts';
 import { acceptedBy, acceptedTogether } from './testing/acceptedTogether.ts';
@@ -133,6 +139,24 @@ describe.skipIf(!hasRedis)('Redis', () => {
     await adds;
     await vi.waitFor(() => state.add('other', 'value', 60_000), 5000);
     for (const key of stored) expect(await state.add(key, 'second', 60_000)).toBe('first');
+  });
+
+  it('states in a cluster share keys and limits', async () => {
+    const { remove, servers } = await startRedisCluster();
+    onTestFinished(remove);
+    // With keys on each of the servers.
+    for (const prefix of ['a', 'b']) {
+      const open = async () => {
+        const rootNodes = servers.map(({ url }) => ({ url }));
+        const state = await redisState({ connect: () => createCluster({ rootNodes }), prefix });
+        onTestFinished(() => state.close());
+        return state;
+      };
+      const states = [await open(), await open()] as const;
+      expect(await states[0].add('key', 'first', 60_000)).toBeUndefined();
+      expect(await states[1].add('key', 'second', 60_000)).toBe('first');
+      expect(await acceptedBy(states, 120, 100)).toBe(100);
+    }
   });
 
   it('rateLimit counts per process while Redis is unavailable, and logs one error', async () => {

@@ -117,7 +117,12 @@ export interface components {
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Identifies this request in the logs. */
+        "X-Request-Id": string;
+        /** @description Seconds to wait before trying again. */
+        "Retry-After": number;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -141,8 +146,7 @@ export interface operations {
             /** @description A page of animals. */
             200: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description `rel="next"`: the next page, if there is one (RFC 8288). */
                     Link?: string;
                     [name: string]: unknown;
@@ -154,8 +158,7 @@ export interface operations {
             /** @description The input is not valid; the message names each invalid field. */
             400: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -165,8 +168,7 @@ export interface operations {
             /** @description The credential is missing or not valid. */
             401: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description How to authenticate (RFC 6750). */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -178,8 +180,7 @@ export interface operations {
             /** @description An unexpected error occurred. */
             500: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -189,10 +190,8 @@ export interface operations {
             /** @description The service or its store is unavailable; nothing was stored. */
             503: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After": number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -202,8 +201,7 @@ export interface operations {
             /** @description The call timed out. Whether it had an effect is unknown. */
             504: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -231,8 +229,7 @@ export interface operations {
             /** @description The created animal, with its id. */
             201: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description URL of the animal. */
                     Location?: string;
                     /** @description `true` if this request was already executed with the same Idempotency-Key. */
@@ -246,8 +243,7 @@ export interface operations {
             /** @description The input is not valid; the message names each invalid field. */
             400: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -257,8 +253,7 @@ export interface operations {
             /** @description The credential is missing or not valid. */
             401: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description How to authenticate (RFC 6750). */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -270,8 +265,7 @@ export interface operations {
             /** @description The body is too large. */
             413: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -281,8 +275,7 @@ export interface operations {
             /** @description The Content-Type of the body is not application/json. */
             415: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -292,8 +285,7 @@ export interface operations {
             /** @description The Idempotency-Key was used with another input. */
             422: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -303,10 +295,8 @@ export interface operations {
             /** @description Too many calls, or too many idempotency keys used with one API key within a day. */
             429: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After": number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -316,8 +306,7 @@ export interface operations {
             /** @description An unexpected error occurred. */
             500: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -327,10 +316,8 @@ export interface operations {
             /** @description The service or its store is unavailable; nothing was stored. */
             503: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After": number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -340,8 +327,7 @@ export interface operations {
             /** @description The store did not respond in time. Whether the animal was added is unknown. */
             504: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -365,8 +351,7 @@ export interface operations {
             /** @description The animal. */
             200: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description `rel="successor-version"`: the replacement of this operation (RFC 5829). `rel="deprecation"`: a page about the deprecation (RFC 9745). */
                     Link?: string;
                     /** @description When this operation was deprecated (RFC 9745). */
@@ -382,8 +367,7 @@ export interface operations {
             /** @description The input is not valid; the message names each invalid field. */
             400: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -393,8 +377,7 @@ export interface operations {
             /** @description The credential is missing or not valid. */
             401: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description How to authenticate (RFC 6750). */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
@@ -406,8 +389,7 @@ export interface operations {
             /** @description The animal was not found. */
             404: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description `rel="successor-version"`: the replacement of this operation (RFC 5829). `rel="deprecation"`: a page about the deprecation (RFC 9745). */
                     Link?: string;
                     /** @description When this operation was deprecated (RFC 9745). */
@@ -423,8 +405,7 @@ export interface operations {
             /** @description An unexpected error occurred. */
             500: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -434,10 +415,8 @@ export interface operations {
             /** @description The service or its store is unavailable; nothing was stored. */
             503: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
-                    /** @description Seconds to wait before trying again. */
-                    "Retry-After": number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -447,8 +426,7 @@ export interface operations {
             /** @description The call timed out. Whether it had an effect is unknown. */
             504: {
                 headers: {
-                    /** @description Identifies this request in the logs. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {

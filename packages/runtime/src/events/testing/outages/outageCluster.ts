@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import {
@@ -58,7 +57,7 @@ export interface OutageCluster {
   /** Between each machine and Redis; none with Sentinel, whose clients connect to the address that it names. */
   readonly proxies: readonly FaultProxy[];
   readonly workers: readonly Worker[];
-  /** The port of any worker. */
+  /** The port of any worker that runs; 0 if there is none. */
   readonly anyPort: () => number;
   readonly remove: () => Promise<void>;
 }
@@ -90,7 +89,7 @@ export async function startOutageCluster(options: ClusterOptions): Promise<Outag
     workers,
     anyPort() {
       const running = workers.flatMap(({ port }) => port ?? []);
-      return running[randomInt(running.length)] ?? 0;
+      return running[Math.floor(Math.random() * running.length)] ?? 0;
     },
     async remove() {
       await Promise.all(workers.map((worker) => worker.kill()));

@@ -1,0 +1,184 @@
+// oxlint-disable-next-line no-restricted-imports -- types only: the runtime may have no such module
+import type * as Zlib from 'node:zlib';
+import { type BodyStream, type HttpResponse, utf8Bytes } from './response.ts';
+
+/** A content coding that responses may have: `gzip` (RFC 9110 §8.4.1.3), `br` (RFC 7932) or `zstd` (RFC 9659). */
+export type ContentCoding = 'br' | 'gzip' | 'zstd';
+
+/** Encodes bodies in one content coding. */
+export interface ContentEncoder {
+  encode(bytes: Uint8Array): Uint8Array;
+  /** Encodes on another thread, for bodies that would block the event loop. */
+  encodeLater(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Creates a stream that puts out all that is written to it at once. */
+  createStream(): Zlib.Gzip | Zlib.BrotliCompress | Zlib.ZstdCompress;
+}
+
+/** What runtimes have of Node's built-ins: not all have each coding, and a browser has none. */
+interface Runtime {
+  readonly process?: { getBuiltinModule?(name: 'node:zlib'): Partial<typeof Zlib> | undefined };
+  readonly Bun?: { readonly gzipSync?: typeof Zlib.gzipSync };
+}
+
+/**
+ * Returns the encoders that the runtime has, by content coding; none without `node:zlib`. It is no import: on a runtime
+ * without Node's built-ins, that would end the start of every gateway.
+ *
+ * The levels are those of equal sizes: 19 kB of JSON become 3.3 to 3.6 kB, in 80 µs (zstd), 140 µs (br) and 150 µs (gzip).
+ * The windows of streams are small, since each is kept while its stream is open: it takes 105 kB (zstd), 130 kB (gzip) or
+ * 325 kB (br). Events of 130 bytes, each sent on its own, become 30% (gzip), 33% (zstd) or 34% (br) of that.
+ */
+export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
+  const encoders = new Map<ContentCoding, ContentEncoder>();
+  const { Bun, process } = globalThis as Runtime;
+  const zlib = process?.getBuiltinModule?.('node:zlib');
+  if (!zlib?.constants) return encoders;
+  const { constants: c, createBrotliCompress, createGzip, createZstdCompress } = zlib;
+  const { brotliCompress, brotliCompressSync, gzip, gzipSync, zstdCompress, zstdCompressSync } = zlib;
+  if (createZstdCompress && zstdCompress && zstdCompressSync) {
+    const options = { params: { [c.ZSTD_c_compressionLevel]: 1 } };
+    const small = { [c.ZSTD_c_windowLog]: 14, [c.ZSTD_c_hashLog]: 12, [c.ZSTD_c_chainLog]: 12 };
+    const params = { [c.ZSTD_c_compressionLevel]: 7, ...small };
+    encoders.set('zstd', {
+      encode: (bytes) => zstdCompressSync(bytes, options),
+      encodeLater: (bytes) => later((done) => zstdCompress(bytes, options, done)),
+      createStream: () => createZstdCompress({ params, flush: c.ZSTD_e_flush, chunkSize }),
+    });
+  }
+  if (createBrotliCompress && brotliCompress && brotliCompressSync) {
+    const options = { params: { [c.BROTLI_PARAM_QUALITY]: 4, [c.BROTLI_PARAM_LGWIN]: 18 } };
+    const params = { [c.BROTLI_PARAM_QUALITY]: 7, [c.BROTLI_PARAM_LGWIN]: 14 };
+    encoders.set('br', {
+      encode: (bytes) => brotliCompressSync(bytes, options),
+      encodeLater: (bytes) => later((done) => brotliCompress(bytes, options, done)),
+      createStream: () => createBrotliCompress({ params, flush: c.BROTLI_OPERATION_FLUSH, chunkSize }),
+    });
+  }
+  if (createGzip && gzip && gzipSync) {
+    const options = { level: 6 };
+    const small = { ...options, windowBits: 13, memLevel: 5 };
+    // A tenth less processor time than its `node:zlib`, which leaves an object to collect for each body.
+    const encode = Bun?.gzipSync ?? gzipSync;
+    encoders.set('gzip', {
+      encode: (bytes) => encode(bytes, options),
+      encodeLater: (bytes) => later((done) => gzip(bytes, options, done)),
+      createStream: () => createGzip({ ...small, flush: c.Z_SYNC_FLUSH, chunkSize }),
+    });
+  }
+  return encoders;
+}
+
+type Done = (error: Error | null, encoded: Uint8Array) => void;
+
+const later = (encode: (done: Done) => void) =>
+  new Promise<Uint8Array>((resolve, reject) => {
+    encode((error, encoded) => (error ? reject(error) : resolve(encoded)));
+  });
+
+/** Size of the buffer that the encoder of a stream writes to, in bytes: that of an event fits, and each stream has one. */
+const chunkSize = 4096;
+
+/** The encoded forms of bodies that never change. */
+const constantBodies = new WeakMap<Uint8Array, Map<ContentCoding, Promise<Uint8Array>>>();
+
+/** Returns a body that never changes, such as that of the document: it is encoded once, not for each response. */
+export function constantBody(text: string): Uint8Array {
+  const bytes = utf8Bytes(text);
+  constantBodies.set(bytes, new Map());
+  return bytes;
+}
+
+/** Length from which on a body is encoded on another thread, in bytes: it takes 0.3 to 0.7 ms. */
+const longLength = 64 * 1024;
+
+/** Encodes a body: at once if it is short. */
+export function encodeBody(
+  body: NonNullable<HttpResponse['body']>,
+  coding: ContentCoding,
+  encoder: ContentEncoder,
+): Uint8Array | BodyStream | Promise<Uint8Array> {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return new EncodedStream(body, encoder);
+  const bytes = typeof body === 'string' ? utf8Bytes(body) : body;
+  const forms = constantBodies.get(bytes);
+  if (forms === undefined) {
+    return bytes.byteLength < longLength ? encoder.encode(bytes) : encoder.encodeLater(bytes);
+  }
+  const known = forms.get(coding) ?? encoder.encodeLater(bytes);
+  forms.set(coding, known);
+  return known;
+}
+
+/**
+ * A stream in a content coding. Each chunk of the source is sent at once, and requested when the network has taken the
+ * one before.
+ */
+class EncodedStream implements BodyStream {
+  readonly #encoder: ContentEncoder;
+  readonly #source: BodyStream;
+  readonly end?: () => void;
+  readonly expire?: () => void;
+
+  constructor(source: BodyStream, encoder: ContentEncoder) {
+    this.#source = source;
+    this.#encoder = encoder;
+    // Adapters wait for bodies that have no `end`.
+    if (source.end) this.end = () => source.end?.();
+    if (source.expire) this.expire = () => source.expire?.();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    const source: AsyncIterator<Uint8Array> & Partial<AsyncDisposable> = this.#source[Symbol.asyncIterator]();
+    let parts: Uint8Array[] = [];
+    let stream: ReturnType<ContentEncoder['createStream']> | undefined;
+    let isEnded = false;
+    let written = Promise.withResolvers<void>();
+    /** Not before the first chunk: a client that leaves before costs no encoder. */
+    const open = () => {
+      stream = this.#encoder.createStream();
+      stream.on('data', (part: Uint8Array) => parts.push(part));
+      stream.on('end', () => written.resolve());
+      stream.on('error', (error) => written.reject(error));
+      return stream;
+    };
+    const close = () => {
+      isEnded = true;
+      stream?.destroy();
+    };
+    return {
+      async next() {
+        try {
+          const chunk = isEnded ? undefined : await source.next();
+          // The reader may have left meanwhile.
+          if (isEnded || chunk === undefined) return { done: true, value: undefined };
+          written = Promise.withResolvers();
+          stream ??= open();
+          if (chunk.done) stream.end();
+          else stream.write(chunk.value, (error) => (error ? written.reject(error) : written.resolve()));
+          await written.promise;
+          if (chunk.done) isEnded = true;
+          const value = parts.length === 1 ? (parts[0] as Uint8Array) : joined(parts);
+          parts = [];
+          return { done: false, value };
+        } catch (error) {
+          close();
+          throw error;
+        }
+      },
+      async return() {
+        close();
+        await (source[Symbol.asyncDispose]?.() ?? source.return?.());
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
+}
