@@ -28,6 +28,7 @@ it('the entry points export exactly these values', () => {
   expect(Object.keys(meta)).toEqual(['apiErrorSchema', 'declareErrors', 'fileStream']);
   expect(Object.keys(internal).toSorted()).toEqual([
     'editDistance',
+    'formatProblems',
     'formatValue',
     'ignoreRejection',
     'isThenable',

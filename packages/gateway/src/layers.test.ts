@@ -30,6 +30,7 @@ const order = [
   'client',
   '.',
   'trpcToOpenApi',
+  'command',
 ];
 
 /** Folders whose users or whose dependencies are fewer than their place in the order allows. `.` has the entry points. */

@@ -89,9 +89,10 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
     strictness: options.strictness ?? 'strict',
     ignoreEmptyQuery: options.ignoreEmptyQuery ?? false,
   });
-  const lines = formatProblems([...problems, ...found.problems]);
-  if (lines.length > 0) {
-    throw new GatewayError([...lines, ...(options.mcp?.problems(procedures) ?? [])].join('\n'));
+  const unserved = [...problems, ...found.problems];
+  if (unserved.length > 0) {
+    unserved.push(...(options.mcp?.problems(procedures) ?? []));
+    throw new GatewayError(formatProblems(unserved).join('\n'), { problems: unserved });
   }
   for (const warning of formatProblems(found.warnings)) warn(warning);
   const document = lazyDocument({

@@ -25,6 +25,8 @@ export interface TypesOptions {
    * time is printed as `unknown`, and errors that are not declared are left out. Default: none, so that the router is rejected.
    */
   readonly unknown?: readonly string[];
+  /** Whether every output without a schema is printed as `unknown`. Default: false, so that the router is rejected. */
+  readonly unknownOutputs?: boolean;
 }
 
 /**
@@ -42,7 +44,8 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
     isZodSchema(entry[1]),
   );
-  const isJson = transformer === defaultConfig.transformer;
+  // A router that was compiled to CommonJS has another copy of @trpc/server.
+  const isJson = sourceOf(transformer.output) === sourceOf(defaultConfig.transformer.output);
   const verbatim = new Set<ZodSchema>();
   const convertAll = () => {
     const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));
@@ -50,7 +53,8 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
     const procedures = new Map<string, ProcedureTypes>();
     for (const each of definitions) {
       try {
-        procedures.set(each.path, procedureToTypes(each, typeOptions, unknown.has(each.path)));
+        const allowed = { any: unknown.has(each.path), missingOutput: options.unknownOutputs ?? false };
+        procedures.set(each.path, procedureToTypes(each, typeOptions, allowed));
       } catch (error) {
         problems.add(each.path, error);
       }
@@ -62,7 +66,7 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
     }
     const errorShape = errorShapeToType(
       options.errorShape,
-      errorFormatter === defaultConfig.errorFormatter,
+      String(errorFormatter) === String(defaultConfig.errorFormatter),
       typeOptions,
     );
     return { procedures, errorShape, types: names.types() };
@@ -97,6 +101,8 @@ export type RouterOutputs = inferRouterOutputs<AppRouter>;
   );
   return `${fileHeader}${printImports(body, helpers)}\n${body}${helpers}`;
 }
+
+const sourceOf = (functions: object) => Object.values(functions).map(String).join('\n');
 
 const fileHeader = '// Generated from the router by trpc-gateway-typegen. Do not edit.\n\n';
 

@@ -19,24 +19,32 @@ export interface ProcedureTypes {
   readonly errors: readonly TypeNode[];
 }
 
+/** Which types of a procedure become `unknown` if they are not known at run time. */
+interface AllowedUnknowns {
+  /** The input and the output. */
+  readonly any: boolean;
+  /** An output without a schema. */
+  readonly missingOutput: boolean;
+}
+
 /**
  * Converts the schemas of a procedure to types.
- * @param allowsUnknown whether an input or output whose type is not known becomes `unknown`
  * @throws {TypegenError} if a schema is missing or its type is not known at run time
  */
 export function procedureToTypes(
   procedure: ProcedureInfo,
   options: TypeOptions,
-  allowsUnknown: boolean,
+  allowed: AllowedUnknowns,
 ): ProcedureTypes {
-  const convert = (toType: typeof inputToType) =>
+  const isMissing = procedure.output === undefined && procedure.rest?.event === undefined;
+  const convert = (toType: typeof inputToType, allowsUnknown = allowed.any) =>
     allowsUnknown && !isKnown(() => toType(procedure, forTrial(options)))
       ? unknownType
       : toType(procedure, options);
   return {
     kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
     input: convert(inputToType),
-    output: convert(outputToType),
+    output: convert(outputToType, allowed.any || (allowed.missingOutput && isMissing)),
     errors: errorsToTypes(procedure, options),
   };
 }

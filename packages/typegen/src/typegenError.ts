@@ -1,3 +1,5 @@
+import { formatProblems } from 'trpc-gateway/internal';
+
 /**
  * Thrown if the types of a router cannot be generated. The message names the procedure, the field and the fix.
  */
@@ -27,11 +29,17 @@ export class ProcedureErrors {
   /** @throws {TypegenError} with a line for each error, and the options that print the types as `unknown` */
   throwIfAny(): void {
     if (this.#messages.size === 0) return;
-    const lines = Array.from(this.#messages.values(), (messages) => Array.from(messages)).flat();
+    const problems = Array.from(this.#messages, ([procedure, messages]) =>
+      Array.from(messages, (line) => ({ procedure, line })),
+    ).flat();
+    const lines = [...formatProblems(problems)];
     const paths = [...this.#messages.keys()].filter((path) => !this.#unknown.has(path));
     if (paths.length > 1) {
       const options = paths.map((path) => `--unknown ${path}`).join(' ');
-      lines.push(`To print these types as unknown instead, add: ${options}`);
+      lines.push(
+        `To print these types as unknown instead, add: ${options}`,
+        'To print every output without an output schema as unknown, add: --unknown-outputs',
+      );
     }
     throw new TypegenError(lines.join('\n'));
   }

@@ -67,11 +67,9 @@ describe('trpc-gateway-typegen', () => {
     );
     const { stderr: all } = await typesCommand(['--router', file]);
     expect(all?.split('\n')).toEqual([
-      ...['a', 'b', 'c'].map(
-        (path) =>
-          `Procedure "${path}": the type of its output is not known at run time. Add an output schema: .output(…).`,
-      ),
+      'Procedure "a": the type of its output is not known at run time. Add an output schema: .output(…). The same is true of 2 more: "b", "c".',
       'To print these types as unknown instead, add: --unknown a --unknown b --unknown c',
+      'To print every output without an output schema as unknown, add: --unknown-outputs',
       '',
     ]);
     const command = ['--router', file, '--unknown', 'a', '--unknown', 'c'];
@@ -82,6 +80,32 @@ describe('trpc-gateway-typegen', () => {
     ]);
     const { stdout } = await typesCommand([...command, '--unknown', 'b']);
     expect(stdout).toContain('a: QueryProcedure<void, unknown>;\n    b: QueryProcedure<void, unknown>;');
+  });
+
+  it('trpc-gateway-typegen --unknown-outputs prints unknown for outputs without a schema only', async () => {
+    const file = join(folder, 'withoutOutputs.ts');
+    const [trpc, zod] = ['@trpc/server', 'zod'].map((name) => JSON.stringify(import.meta.resolve(name)));
+    await writeFile(
+      file,
+      `import { initTRPC } from ${trpc};
+      import { z } from ${zod};
+      const t = initTRPC.create();
+      export const router = t.router({
+        a: t.procedure.input(z.object({ id: z.int() })).query(() => 1),
+        b: t.procedure.output(z.string()).query(() => 'b'),
+        c: t.procedure.subscription(async function* () { yield 1; }),
+        d: t.procedure.output(z.string().transform(Number)).mutation(() => '1'),
+      });`,
+    );
+    const { stderr } = await typesCommand(['--router', file, '--unknown-outputs']);
+    expect(stderr).toMatch(/^Procedure "d": the type of output cannot be printed: [^\n]*\n$/);
+    const { stdout } = await typesCommand(['--router', file, '--unknown-outputs', '--unknown', 'd']);
+    expect(stdout).toContain(`{
+    a: QueryProcedure<{ id: number }, unknown>;
+    b: QueryProcedure<void, string>;
+    c: SubscriptionProcedure<void, unknown>;
+    d: MutationProcedure<void, unknown>;
+  }`);
   });
 
   it('trpc-gateway-typegen --error-shape default uses tRPC’s own error shape', async () => {
@@ -104,7 +128,7 @@ describe('trpc-gateway-typegen', () => {
       ['--router', router, '--export', 'bookRouter'],
       'The router has an errorFormatter, so the shape of its errors is not known.',
     ],
-    [['--router', '/nowhere/router.ts'], '/nowhere/router.ts cannot be loaded: '],
+    [['--router', '/nowhere/router.ts'], '/nowhere/router.ts does not exist. Name the module by its path.'],
   ])('trpc-gateway-typegen %j fails with an error message', async (argv, message) => {
     const { stderr, code } = await typesCommand(argv);
     expect(stderr).toContain(message);
@@ -138,9 +162,11 @@ describe('trpc-gateway-typegen', () => {
       `export { otherRouter } from ${JSON.stringify(router)};\nsetInterval(() => {}, 1000);\n`,
     );
     const main = fileURLToPath(new URL('main.ts', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [main, '--router', module], {
-      timeout: 15_000,
-    });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=trpc-gateway-source', main, '--router', module],
+      { timeout: 15_000 },
+    );
     expect(stdout).toBe(await generateTypes(example.otherRouter));
   });
 });

@@ -1,8 +1,12 @@
-import type { AnyTRPCRouter } from '@trpc/server';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import {
+  findRouter,
+  importModule,
+  ModuleError,
+  type ModuleExports,
+} from 'trpc-gateway/internal/router-module';
 import { isZodSchema } from './isZodSchema.ts';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
@@ -12,15 +16,16 @@ export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
 Prints the types of a tRPC router as one TypeScript file with doc comments, which imports only types of @trpc/server.
 Clients need neither the server's code nor zod.
 
-  --router FILE        The module that exports the router: JavaScript, or TypeScript with Node 22.18 or newer.
+  --router FILE        The module that exports the router. TypeScript runs on tsx if it is installed, otherwise on Node.
                        Exported schemas with an id become types even if no procedure uses them.
-  --export NAME        The name of the exported router. Default: the only router that the module exports.
+  --export NAME        The name of the exported router. Default: the only one, or else default or appRouter.
   --out FILE           The file to write. Its folder is created if missing. Default: stdout.
   --check              Write nothing, and exit with 1 if FILE is out of date.
   --error-shape NAME   The shape of the errorFormatter's output: an exported zod schema, or 'default' if it keeps the
                        shape of tRPC.
   --unknown PATH       Print unknown for an input or output of this procedure, such as comments.add, whose type is not
                        known at run time. May be repeated. Default: such a procedure is an error.
+  --unknown-outputs    Print unknown for every output without an output schema.
 `;
 
 /** The output and exit code of a command. */
@@ -36,7 +41,9 @@ export async function typesCommand(argv: readonly string[]): Promise<CommandResu
     return await runTypegen(argv);
   } catch (error) {
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
-    if (error instanceof TypegenError) return { stderr: `${error.message}\n`, code: 1 };
+    if (error instanceof TypegenError || error instanceof ModuleError) {
+      return { stderr: `${error.message}\n`, code: 1 };
+    }
     throw error;
   }
 }
@@ -51,6 +58,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
       check: { type: 'boolean', default: false },
       'error-shape': { type: 'string' },
       unknown: { type: 'string', multiple: true },
+      'unknown-outputs': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -61,6 +69,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
   const text = await generateTypes(findRouter(exports, file, values.export), {
     exports,
     ...(values.unknown && { unknown: values.unknown }),
+    unknownOutputs: values['unknown-outputs'],
     ...findErrorShape(exports, file, values['error-shape']),
   });
   if (out === undefined) return { stdout: text, code: 0 };
@@ -89,37 +98,6 @@ async function write(file: string, text: string): Promise<void> {
   }
 }
 
-type ModuleExports = Readonly<Record<string, unknown>>;
-
-async function importModule(file: string): Promise<ModuleExports> {
-  try {
-    return (await import(pathToFileURL(resolve(file)).href)) as ModuleExports;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const remedy =
-      code === 'ERR_UNKNOWN_FILE_EXTENSION'
-        ? 'This version of Node does not load TypeScript. Use Node 22.18 or newer, or name the built file.'
-        : message;
-    throw new TypegenError(`${file} cannot be loaded: ${remedy}`, { cause: error });
-  }
-}
-
-function findRouter(exports: ModuleExports, file: string, name: string | undefined): AnyTRPCRouter {
-  const routers = Object.entries(exports).filter((entry): entry is [string, AnyTRPCRouter] =>
-    isRouter(entry[1]),
-  );
-  const candidates = name === undefined ? routers : routers.filter(([exported]) => exported === name);
-  const [only, another] = candidates;
-  if (only === undefined) {
-    throw new TypegenError(`${file} exports no tRPC router${name === undefined ? '' : ` named ${name}`}.`);
-  }
-  if (another !== undefined) {
-    const names = routers.map(([exported]) => exported).join(', ');
-    throw new TypegenError(`${file} exports several routers. Choose one of ${names} with --export.`);
-  }
-  return only[1];
-}
-
 function findErrorShape(
   exports: ModuleExports,
   file: string,
@@ -129,11 +107,6 @@ function findErrorShape(
   const errorShape = exports[name];
   if (!isZodSchema(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
   return { errorShape };
-}
-
-function isRouter(value: unknown): value is AnyTRPCRouter {
-  const { _def } = (Object(value) ?? {}) as { readonly _def?: { readonly router?: unknown } };
-  return _def?.router === true;
 }
 
 const isArgumentError = (error: unknown): error is Error =>

@@ -15,7 +15,7 @@ try {
       (each) =>
         each === name ||
         (name === '@petstore/embedded-store' && ['@petstore/core', 'trpc-gateway-runtime'].includes(each)) ||
-        (name !== 'trpc-gateway-typegen' && name !== '@petstore/types' && each === 'trpc-gateway'),
+        (name !== '@petstore/types' && each === 'trpc-gateway'),
     );
     const project = await newProject(packed, own);
     try {

@@ -250,10 +250,7 @@ test('the page from-trpc-to-openapi prints the report of its app', async () => {
   await write(await filesOf(page, 'before'));
   const { blocks } = await readReadme(`docs/migrating/${page}.md`);
   const [command = '', ...printed] = (blocks('console')[0] ?? '').split('\n');
-  const program = fileURLToPath(import.meta.resolve('trpc-gateway/trpc-to-openapi')).replace(
-    'index',
-    'migrationCommand',
-  );
+  const program = fileURLToPath(new URL('../../../../packages/gateway/src/command/main.ts', import.meta.url));
   const node = `"${process.execPath}" --conditions=trpc-gateway-source "${program}"`;
   expect(await shell(command.replace('$ npx trpc-gateway', node))).toBe(printed.join('\n'));
 });

@@ -66,9 +66,12 @@ export function allScopes(procedures: readonly Procedure[], schemes: readonly Sc
   const scoped = procedures.filter(({ scopes }) => scopes !== undefined);
   if (scoped.length > 0 && !schemes.some(({ scopes }) => scopes)) {
     const paths = scoped.map(({ path }) => `"${path}"`).join(', ');
-    throw new GatewayError(
-      `${paths} require scopes, but no authentication scheme returns the scopes of an identity. Add scopes: (identity) => […] to one of them.`,
-    );
+    const reason = 'require scopes, but no authentication scheme returns the scopes of an identity';
+    const problems = scoped.map(({ path }) => {
+      const line = `Procedure "${path}": it requires scopes, but no authentication scheme returns the scopes of an identity.`;
+      return { procedure: path, part: 'metadata', line } as const;
+    });
+    throw new GatewayError(`${paths} ${reason}. Add scopes: (identity) => […] to one of them.`, { problems });
   }
   return [...new Set(scoped.flatMap(({ scopes = [] }) => scopes))].toSorted();
 }

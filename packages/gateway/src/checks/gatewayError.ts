@@ -4,6 +4,13 @@
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
+  /** The procedures that cannot be served, by protocol; none if the problem is another. */
+  readonly problems: readonly Problem[];
+
+  constructor(message: string, options: ErrorOptions & { readonly problems?: readonly Problem[] } = {}) {
+    super(message, options);
+    this.problems = options.problems ?? [];
+  }
 }
 
 /**
@@ -51,11 +58,13 @@ export function withSubject<Result>(subject: string, read: () => Result): Result
 /** A line about a procedure, which names it as `"books.find"`. */
 export interface Problem {
   readonly procedure: string;
+  /** What cannot be read or served: its metadata, its operation or its tool. */
+  readonly part: 'metadata' | 'rest' | 'mcp';
   readonly line: string;
 }
 
 /** Returns a line for each different problem, with all procedures that have it. */
-export function formatProblems(problems: readonly Problem[]): readonly string[] {
+export function formatProblems(problems: readonly Omit<Problem, 'part'>[]): readonly string[] {
   const same = Map.groupBy(problems, ({ procedure, line }) => line.replace(`"${procedure}"`, '""'));
   return Array.from(same.values(), ([{ line } = { line: '' }, ...others]) => {
     if (others.length === 0) return line;

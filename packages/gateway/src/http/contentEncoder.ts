@@ -25,8 +25,8 @@ interface Runtime {
  * without Node's built-ins, that would end the start of every gateway.
  *
  * The levels are those of equal sizes: 19 kB of JSON become 3.3 to 3.6 kB, in 80 µs (zstd), 140 µs (br) and 150 µs (gzip).
- * The windows of streams are small, since each is kept while its stream is open: it takes 105 kB (zstd), 130 kB (gzip) or
- * 325 kB (br). Events of 130 bytes, each sent on its own, become 30% (gzip), 33% (zstd) or 34% (br) of that.
+ * The windows of streams are small, since each is kept while its stream is open: it takes 90 kB (zstd), 125 kB (gzip) or
+ * 270 kB (br). Events of 130 bytes, each sent on its own, become 30% (gzip), 33% (zstd) or 34% (br) of that.
  */
 export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
   const encoders = new Map<ContentCoding, ContentEncoder>();

@@ -94,7 +94,7 @@ export function readOperations(procedures: readonly Procedure[], options: Operat
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
     const read = createReadSchema((sentence) => {
-      warnings.push({ procedure: name, line: `procedure "${name}": ${sentence}` });
+      warnings.push({ procedure: name, part: 'rest', line: `procedure "${name}": ${sentence}` });
     });
     try {
       const operation = createOperation(procedure, rest, { ...options, read });
@@ -109,7 +109,7 @@ export function readOperations(procedures: readonly Procedure[], options: Operat
       const fix = !procedure.meta?.openapi ? '; or leave it out, with openapi: false in its metadata' : '';
       for (const reason of new Set(error.message.split('\n'))) {
         const line = `Procedure "${name}" cannot be served over REST: ${reason}${fix}.`;
-        problems.push({ procedure: name, line });
+        problems.push({ procedure: name, part: 'rest', line });
       }
     }
   }

@@ -35,14 +35,7 @@ const eventStreamType = /^text\/event-stream(?:[;\s]|$)/i;
 const noTransform = /(?:^|[\s,])no-transform(?:[\s,]|$)/i;
 const variesAlready = /(?:^|[\s,])(?:\*|accept-encoding)(?:[\s,]|$)/i;
 /** Headers that describe the bytes of the body: an encoding, a part, or a digest (RFC 9530). */
-const bindingHeaders: ReadonlySet<string> = new Set([
-  'content-encoding',
-  'content-range',
-  'content-digest',
-  'repr-digest',
-  'digest',
-  'content-md5',
-]);
+const bindingHeader = /^(?:content-(?:encoding|range|digest|md5)|(?:repr-)?digest)$/;
 
 /**
  * Creates the step that compresses responses (RFC 9110 §8.4), after all policies.
@@ -95,22 +88,14 @@ interface Fields {
   cacheControl: string;
   vary: string;
   etag: string;
-  hasRanges: boolean;
-  setsCookie: boolean;
+  hasRanges?: boolean;
+  setsCookie?: boolean;
   /** Whether a header describes the bytes of the body. */
-  isBound: boolean;
+  isBound?: boolean;
 }
 
 function readFields({ headers, sharedHeaders }: OutgoingResponse): Fields {
-  const fields: Fields = {
-    type: '',
-    cacheControl: '',
-    vary: '',
-    etag: '',
-    hasRanges: false,
-    setsCookie: false,
-    isBound: false,
-  };
+  const fields: Fields = { type: '', cacheControl: '', vary: '', etag: '' };
   for (const list of [sharedHeaders, headers]) {
     for (const [name, value] of list) {
       const lower = name.toLowerCase();
@@ -120,7 +105,7 @@ function readFields({ headers, sharedHeaders }: OutgoingResponse): Fields {
       else if (lower === 'etag') fields.etag = value;
       else if (lower === 'accept-ranges') fields.hasRanges = true;
       else if (lower === 'set-cookie') fields.setsCookie = true;
-      else fields.isBound ||= bindingHeaders.has(lower);
+      else fields.isBound ||= bindingHeader.test(lower);
     }
   }
   return fields;

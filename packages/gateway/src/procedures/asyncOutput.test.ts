@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { mayBeAsync } from './asyncOutput.ts';
+import { eventFunction, mayBeAsync } from './asyncOutput.ts';
 import type { Parser } from './parseFunction.ts';
 
 const owner = z.strictObject({
@@ -36,4 +36,20 @@ it.each<readonly [string, unknown]>([
   ],
 ])('mayBeAsync is true for %s', (_, schema) => {
   expect(mayBeAsync(schema as Parser)).toBe(true);
+});
+
+it('eventFunction ends an iterable in an event that an asynchronous check rejects', async () => {
+  const parse = eventFunction(z.object({ n: z.int().refine(async () => false) }));
+  const ended = vi.fn<() => void>();
+  const rows = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => ({ done: false, value: 1 }),
+      async return() {
+        ended();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  await expect(parse({ n: 1, rows })).rejects.toThrow('Invalid input');
+  await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce());
 });

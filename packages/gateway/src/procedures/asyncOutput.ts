@@ -74,6 +74,8 @@ export function eventFunction(parser: Parser | undefined): (event: unknown) => u
     try {
       const parsed = parse(event);
       if (isSearched) void Promise.resolve(parsed).then(release, release);
+      // A parser may reject later, as that of @trpc/server before 11.25 does.
+      else if (parsed instanceof Promise) void parsed.catch(release);
       return parsed;
     } catch (error) {
       discardOutput(event);

@@ -58,7 +58,7 @@ export async function readProcedures(
   const difference = await selfTest(sample);
   if (difference !== undefined) {
     warn(
-      `all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2; with that version, report this line as a defect of trpc-gateway.`,
+      `all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.22.1; with that version, report this line as a defect of trpc-gateway.`,
     );
   }
   const procedures: Procedure[] = [];
@@ -88,7 +88,8 @@ export async function readProcedures(
       });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      problems.push(...error.message.split('\n').map((line) => ({ procedure: path, line })));
+      const lines = error.message.split('\n');
+      problems.push(...lines.map((line) => ({ procedure: path, part: 'metadata', line }) as const));
     }
   }
   return { procedures, problems };

@@ -1,4 +1,5 @@
 import type { ReportError } from '../calls/reportError.ts';
+import type { Problem } from '../checks/gatewayError.ts';
 import { listNames, warn } from '../http/warnings.ts';
 import type { AdmitMessage } from '../policies/messageAdmission.ts';
 import type { Procedure } from '../procedures/procedure.ts';
@@ -26,7 +27,7 @@ export interface McpEndpoint {
   /** Which procedures without `mcp` in their metadata are tools. */
   readonly tools: ToolOption | undefined;
   /** Returns a line for each procedure that cannot be a tool: the reason and the fix. */
-  problems(procedures: readonly Procedure[]): readonly string[];
+  problems(procedures: readonly Procedure[]): readonly Problem[];
   /** @throws {GatewayError} with a line for each procedure that cannot be a tool */
   protocol(settings: McpSettings): Protocol;
 }

@@ -1,4 +1,5 @@
-import { isTrackedEnvelope, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
+import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/response.ts';

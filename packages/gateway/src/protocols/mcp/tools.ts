@@ -1,4 +1,4 @@
-import { GatewayError, reject } from '../../checks/gatewayError.ts';
+import { formatProblems, GatewayError, reject, type Problem } from '../../checks/gatewayError.ts';
 import { warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
@@ -64,7 +64,9 @@ export type Tools = ReadonlyMap<string, Tool>;
  */
 export function createTools(procedures: readonly Procedure[], maxBytes: number): Tools {
   const { tools, problems } = readTools(procedures, maxBytes);
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  if (problems.length > 0) {
+    throw new GatewayError(formatProblems(problems).join('\n'), { problems });
+  }
   for (const sentence of toolWarnings([...tools.values()])) warn(sentence);
   return tools;
 }
@@ -73,12 +75,12 @@ export function createTools(procedures: readonly Procedure[], maxBytes: number):
 export function readTools(
   procedures: readonly Procedure[],
   maxBytes: number,
-): { readonly tools: Tools; readonly problems: readonly string[] } {
+): { readonly tools: Tools; readonly problems: readonly Problem[] } {
   const served = procedures.filter(({ mcp }) => mcp !== undefined);
   // In an older revision, the head does not say which tool is called, so all are public or none.
   const isPublic = served.every((procedure) => procedure.isPublic);
   const tools = new Map<string, Tool>();
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const procedure of served) {
     try {
       const tool = readTool(procedure, isPublic, maxBytes);
@@ -89,7 +91,9 @@ export function readTools(
       tools.set(tool.name, tool);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      problems.push(`Procedure "${procedure.path}" cannot be a tool: ${error.message}.`);
+      const { path } = procedure;
+      const line = `Procedure "${path}" cannot be a tool: ${error.message}.`;
+      problems.push({ procedure: path, part: 'mcp', line });
     }
   }
   return { tools, problems };

@@ -1,5 +1,6 @@
-import { isTrackedEnvelope, type TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { discardNext } from '../../http/asyncValues.ts';
 import { unref } from '../../http/eventLoop.ts';

@@ -1,5 +1,6 @@
-import { isTrackedEnvelope, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { isObject } from '../../http/isObject.ts';
 import { discardNext, discardOutput } from '../../http/asyncValues.ts';
 import { discardStream, isAsyncIterable, type Header, type OutgoingResponse } from '../../http/response.ts';

@@ -1,6 +1,5 @@
 // Hot path: an output is encoded once, and its envelope is concatenated (0.2 µs less than encoding both as an object).
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCode } from '@trpc/server/http';
 import { isStreamLike } from '../../http/asyncValues.ts';
 import { utf8Length, type OutgoingResponse } from '../../http/response.ts';
 import { batchTooLarge, boundedJson, maxStringLength } from '../../calls/responseBytes.ts';
@@ -8,6 +7,7 @@ import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
 import { blobError, type EncodedError } from './trpcErrors.ts';
+import { statusOf } from './routerConfig.ts';
 
 /** Responds to a call, or a batch of calls, with JSON. */
 export class JsonResponse extends RequestCalls {
@@ -59,7 +59,7 @@ export class JsonResponse extends RequestCalls {
         this.#bytes = sentBytes + utf8Length(text);
         items.push({ error: shape });
         errors.push(error);
-        ownStatus = getHTTPStatusCode({ error: shape } as never, [error]);
+        ownStatus = statusOf({ error: shape } as never, [error]);
       }
       status = status === 0 || status === ownStatus ? ownStatus : 207;
     }

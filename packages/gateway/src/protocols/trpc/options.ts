@@ -14,6 +14,7 @@ import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { OriginCheck } from '../../auth/origins.ts';
 import type { ProtocolSettings } from '../protocolSettings.ts';
+import type { ServedConfig } from './routerConfig.ts';
 import type { SubscriptionStarts } from './subscriptionStarts.ts';
 import type { TrpcErrors } from './trpcErrors.ts';
 
@@ -51,7 +52,7 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
 
 /** Settings shared by all tRPC requests over HTTP. */
 export interface TrpcSettings extends ProtocolSettings {
-  readonly config: AnyTRPCRouter['_def']['_config'];
+  readonly config: ServedConfig;
   /** The base path, without a trailing slash. */
   readonly basePath: string;
   readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };

@@ -1,6 +1,5 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCode } from '@trpc/server/http';
 import { requireSync } from '../../http/hooks.ts';
 import { hasNoBody, type Header, OutgoingResponse } from '../../http/response.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
@@ -15,6 +14,7 @@ import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader } from './trpcErrors.ts';
 import type { TrpcRequest } from './trpcRequest.ts';
+import { statusOf } from './routerConfig.ts';
 
 /** The result of one call, as `responseMeta` receives it. */
 export type ResultItem = { readonly error: object } | { readonly result: { readonly data: unknown } };
@@ -262,7 +262,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
       const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.context);
       const item = { error: shape };
       const errors = [replacement ?? error];
-      return this.response(text, getHTTPStatusCode(item as never, errors), [item], errors);
+      return this.response(text, statusOf(item as never, errors), [item], errors);
     } catch (cause) {
       // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
       const broken = failureOf(cause).error;

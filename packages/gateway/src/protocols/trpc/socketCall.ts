@@ -1,7 +1,8 @@
 // Hot path: every call on a WebSocket runs here.
-import { isTrackedEnvelope, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/server/observable';
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
+import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { discardOutput } from '../../http/asyncValues.ts';
 import { discardStream, isAsyncIterable, OutgoingResponse } from '../../http/response.ts';

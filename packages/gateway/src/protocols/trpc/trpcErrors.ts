@@ -1,5 +1,4 @@
 import { getErrorShape, TRPCError, type TRPCErrorShape } from '@trpc/server';
-import { getHTTPStatusCode } from '@trpc/server/http';
 import { requireSync } from '../../http/hooks.ts';
 import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
@@ -16,7 +15,7 @@ import {
 import { declaredShape } from '../../procedures/declareErrors.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
-import type { RouterConfig } from './routerConfig.ts';
+import { statusOf, type RouterConfig } from './routerConfig.ts';
 
 type ShapeOptions = Omit<Parameters<typeof getErrorShape>[0], 'config'>;
 
@@ -100,7 +99,7 @@ export class TrpcErrors {
       const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, true), context);
       shown = encoded.replacement ?? error;
       body = encoded.text;
-      status = getHTTPStatusCode({ error: encoded.shape } as never, [shown]);
+      status = statusOf({ error: encoded.shape } as never, [shown]);
     } catch {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
       body = this.#genericErrorBody(context);

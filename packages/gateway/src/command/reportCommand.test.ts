@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 // Inside the package, so that imports resolve, and ignored by Git.
 const folder = fileURLToPath(new URL('../../dist/', import.meta.url));
-const program = fileURLToPath(new URL('migrationCommand.ts', import.meta.url));
+const program = fileURLToPath(new URL('main.ts', import.meta.url));
 
 /** Runs `trpc-gateway` with a module. Resolves with the exit code and the output. */
 async function run(source: string, args: readonly string[]) {
@@ -50,7 +50,7 @@ it.each<[what: string, code: number, source: string, args: readonly string[], ou
     router + second,
     ['report', 'router.ts'],
     '',
-    /first, second; choose one with --export/,
+    /^router\.ts exports several routers\. Choose one of first, second with --export\.\n$/,
   ],
   [
     'a module without a router',
@@ -58,10 +58,17 @@ it.each<[what: string, code: number, source: string, args: readonly string[], ou
     'export {}',
     ['report', 'router.ts'],
     '',
-    /^router\.ts exports no router\.\n$/,
+    /^router\.ts exports no tRPC router\. Name the module that exports what t\.router\(\{ … \}\) returns\.\n$/,
   ],
-  ['a missing file', 1, router, ['report', 'other.ts'], '', /^Cannot find module .*other\.ts/],
-  ['no file', 2, router, ['report'], '', /^Usage: trpc-gateway report FILE/],
+  [
+    'a missing file',
+    1,
+    router,
+    ['report', 'other.ts'],
+    '',
+    /^other\.ts does not exist\. Name the module by its path\.\n$/,
+  ],
+  ['no file', 2, router, ['report'], '', /^Usage: trpc-gateway serve FILE/],
 ])('trpc-gateway report for %s exits with %i', async (_what, code, source, args, out, error) => {
   expect(await run(source, args)).toEqual([code, out, expect.stringMatching(error)]);
 });

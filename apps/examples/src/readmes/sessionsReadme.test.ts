@@ -1,0 +1,115 @@
+import { expect, test, vi } from 'vitest';
+import { newSnippets, readReadme } from './readme.ts';
+
+// A compiler and several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const { blocks } = await readReadme('docs/migrating/sessions.md');
+const programs = Object.fromEntries(
+  blocks('ts').map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block]),
+);
+
+/** Serves a router by a `createContext`, and prints who calls, over REST and tRPC, and which cookies are set. */
+const main = (context: string, setup: string) => `
+  import { createGateway } from 'trpc-gateway';
+  import { initTRPC } from '@trpc/server';
+  import { createContext } from './${context}';
+  ${setup}
+
+  const t = initTRPC.context<typeof createContext>().create();
+  const router = t.router({ whoami: t.procedure.query(({ ctx }) => ctx.session?.user?.name ?? 'nobody') });
+  const gateway = await createGateway({
+    router,
+    createContext,
+    document: { title: 'Sessions', version: '1.0.0' },
+    openapi: true,
+  });
+  for (const cookie of [await signIn(), '']) {
+    for (const path of ['/v1/whoami', '/trpc/whoami']) {
+      const response = await gateway.fetch(new Request(\`http://localhost:3000\${path}\`, { headers: { cookie } }));
+      console.log(await response.text(), response.headers.getSetCookie().map((each) => each.split('=')[0]).join());
+    }
+  }
+`;
+const printed = (cookies: string) =>
+  `"Ada" ${cookies}\n{"result":{"data":"Ada"}} ${cookies}\n"nobody" \n{"result":{"data":"nobody"}} \n`;
+
+test('the recipe for Better Auth reads its session, and renews its cookies', async () => {
+  const { write, compile, run } = await newSnippets();
+  await write({
+    'betterAuthContext.ts': programs['betterAuthContext.ts'] ?? '',
+    'auth.ts': `
+      import { betterAuth } from 'better-auth';
+      import { memoryAdapter } from 'better-auth/adapters/memory';
+
+      export const auth = betterAuth({
+        baseURL: 'http://localhost:3000',
+        secret: 'a secret of at least 32 characters.',
+        database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+        emailAndPassword: { enabled: true },
+        // Renewed by each request.
+        session: { updateAge: 0 },
+      });
+    `,
+    'main.ts': main(
+      'betterAuthContext.ts',
+      `import { auth } from './auth.ts';
+      async function signIn(): Promise<string> {
+        const body = { name: 'Ada', email: 'ada@example.com', password: 'correct horse' };
+        const { headers } = await auth.api.signUpEmail({ body, returnHeaders: true });
+        return headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ');
+      }`,
+    ),
+  });
+  await compile();
+  expect(await run('main.ts')).toBe(printed('better-auth.session_token'));
+});
+
+/**
+ * What next-auth 4.24 does with the arguments of `getServerSession`: it reads headers and cookies, and adds a cookie to those
+ * that the response has. The package needs Next and React.
+ */
+const nextAuth = `
+  exports.getServerSession = async (...args) => {
+    const [req, res] = args.length > 1 ? args : [{ headers: {}, cookies: { 'next-auth.session-token': 'Ada' } }];
+    const name = req.cookies['next-auth.session-token'];
+    if (name === undefined || typeof req.headers !== 'object') return null;
+    for (const cookie of res ? ['next-auth.csrf-token=1', 'next-auth.session-token=2'] : []) {
+      const cookies = [res.getHeader('Set-Cookie') ?? []].flat();
+      res.setHeader('Set-Cookie', [...cookies, cookie]);
+    }
+    return { user: { name } };
+  };
+`;
+
+test('the recipes for NextAuth pass what it needs of a request, and set its cookies once', async () => {
+  const { write, compile, run } = await newSnippets();
+  const cookie = JSON.stringify(
+    new URL('../../../../packages/gateway/node_modules/cookie/dist/index.js', import.meta.url).href,
+  );
+  await write({
+    'nextContext.ts': programs['nextContext.ts'] ?? '',
+    'nextAuthContext.ts': programs['nextAuthContext.ts'] ?? '',
+    'authOptions.ts': "export const authOptions = { secret: 'secret' };\n",
+    'main.ts': main(
+      'nextAuthContext.ts',
+      `import * as next from './nextContext.ts';
+      console.log((await next.createContext()).session?.user?.name);
+      const signIn = async () => 'next-auth.session-token=Ada';`,
+    ),
+    'node_modules/next-auth/package.json': '{ "main": "index.js", "types": "index.d.ts" }',
+    'node_modules/next-auth/index.js': nextAuth,
+    'node_modules/next-auth/index.d.ts':
+      'export declare function getServerSession(...args: [object, object, object] | [object]): Promise<{ user?: { name?: string } } | null>;',
+    'node_modules/cookie/package.json': '{ "type": "module", "main": "index.js", "types": "index.d.ts" }',
+    'node_modules/cookie/index.js': `export { parseCookie } from ${cookie};`,
+    'node_modules/cookie/index.d.ts':
+      'export declare function parseCookie(text: string): Partial<Record<string, string>>;',
+  });
+  await compile();
+  expect(await run('main.ts')).toBe(`Ada\n${printed('next-auth.csrf-token,next-auth.session-token')}`);
+});
+
+test('the page on sessions has these programs', () => {
+  expect(Object.keys(programs)).toEqual(['betterAuthContext.ts', 'nextContext.ts', 'nextAuthContext.ts']);
+});

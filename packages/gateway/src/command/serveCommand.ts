@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { serve } from '../adapters/node/serve.ts';
+import type { Routes } from '../calls/routes.ts';
+import type { ContextOptions } from '../procedures/contextOptions.ts';
+import { mcp } from '../protocols/mcp/index.ts';
+import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
+import type { CommandResult } from './commandResult.ts';
+import { foreignContextOptions, type ForeignCreateContext } from './foreignContext.ts';
+import { createPartialGateway } from './partialGateway.ts';
+import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
+import { readServed } from './served.ts';
+import { serveReport } from './serveReport.ts';
+import { usage } from './usage.ts';
+
+/** Runs `trpc-gateway serve` with its arguments: the server runs until the process ends. */
+export async function serveCommand(argv: readonly string[]): Promise<CommandResult> {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    options: {
+      export: { type: 'string' },
+      context: { type: 'string' },
+      'context-export': { type: 'string' },
+      // Not `env-file`, which Node itself reads wherever it stands.
+      env: { type: 'string', multiple: true, default: [] },
+      port: { type: 'string', default: '3000' },
+    },
+    allowPositionals: true,
+  });
+  const [file, another] = positionals;
+  if (file === undefined || another !== undefined) return { stderr: usage, code: 2 };
+  const port = readPort(values.port);
+  for (const each of values.env) loadEnvFile(each);
+  const router = findRouter(await importModule(file), file, values.export);
+  const createForeignContext = await findCreateContext(values.context, values['context-export']);
+
+  const served = await readServed(router);
+  const docs = await docsRoutes(file);
+  const document = await describeService(file);
+  const { gateway, leftOut } = await createPartialGateway({
+    ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
+    router,
+    createContext: (options: ContextOptions<unknown>) => createForeignContext(foreignContextOptions(options)),
+    mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
+    ...(docs && { routes: docs }),
+  });
+  // Generated now, so that what is wrong with it is printed.
+  await gateway.document();
+  const listening = await serve(gateway, { port });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
+  const stdout = await serveReport({
+    router,
+    served,
+    leftOut,
+    file,
+    origin: `http://${listening.host}:${listening.port}`,
+    hasDocsPage: docs !== undefined,
+    hasContext: values.context !== undefined,
+  });
+  return { stdout, code: undefined };
+}
+
+/** @throws {ModuleError} */
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port < 65_536) return port;
+  throw new ModuleError(`--port is ${text}; it must be an integer from 0 to 65535.`);
+}
+
+/** @throws {ModuleError} */
+function loadEnvFile(file: string): void {
+  try {
+    process.loadEnvFile(file);
+  } catch (cause) {
+    throw new ModuleError(`${file} cannot be read: ${(cause as Error).message}. Correct --env.`, {
+      cause,
+    });
+  }
+}
+
+/** Names under which code bases export the function that creates a context. */
+const usualNames = ['createContext', 'createTRPCContext', 'default'];
+
+/** @throws {ModuleError} */
+async function findCreateContext(
+  file: string | undefined,
+  name: string | undefined,
+): Promise<ForeignCreateContext> {
+  if (file === undefined) return () => ({});
+  const exports = await importModule(file);
+  const functions = Object.keys(exports).filter((each) => typeof exports[each] === 'function');
+  const found =
+    name ??
+    usualNames.find((each) => functions.includes(each)) ??
+    (functions.length === 1 ? functions[0] : undefined);
+  if (found !== undefined && functions.includes(found)) return exports[found] as ForeignCreateContext;
+  const choice =
+    functions.length === 0
+      ? 'Name the module that exports it.'
+      : `Choose one of ${functions.join(', ')} with --context-export.`;
+  throw new ModuleError(`${file} exports no function ${name ?? 'createContext'}. ${choice}`);
+}
+
+/** Returns the title and the version of the document: those of the package that the router belongs to. */
+async function describeService(file: string): Promise<{ readonly title: string; readonly version: string }> {
+  const manifest = findAbove(resolve(file), 'package.json');
+  const { name = basename(file), version = '0.0.0' } =
+    manifest === undefined
+      ? {}
+      : (JSON.parse(await readFile(manifest, 'utf8')) as {
+          readonly name?: string;
+          readonly version?: string;
+        });
+  return { title: name, version };
+}
+
+/** Returns the docs page of trpc-gateway-runtime, which depends on this package; `undefined` if it is not installed. */
+async function docsRoutes(file: string): Promise<Routes | undefined> {
+  const runtime = findInstalled('trpc-gateway-runtime/docs', file);
+  if (runtime === undefined) return undefined;
+  const { docsPage } = (await import(runtime)) as { readonly docsPage: () => Routes };
+  return docsPage();
+}

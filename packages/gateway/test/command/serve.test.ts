@@ -1,0 +1,545 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
+import {
+  createTRPCUntypedClient,
+  createWSClient,
+  httpBatchLink,
+  TRPCClientError,
+  wsLink,
+  type TRPCUntypedClient,
+} from '@trpc/client';
+import type { AnyTRPCRouter } from '@trpc/server';
+import superjson from 'superjson';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+
+// Code bases in the shapes of public ones: their layout, their metadata, their contexts and their imports.
+const shapes = fileURLToPath(new URL('shapes/', import.meta.url));
+const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
+
+/** A code base that the command serves. */
+interface Running {
+  readonly origin: string;
+  /** What the command has printed, without the origin. */
+  readonly report: string;
+}
+
+function start(folder: string, args: readonly string[]) {
+  const child = startProcess(
+    process.execPath,
+    ['--conditions=trpc-gateway-source', program, 'serve', ...args],
+    { cwd: folder, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  return child;
+}
+
+const children: ChildProcess[] = [];
+
+async function serveShape({ args, shape }: Shape): Promise<Running> {
+  const child = start(join(shapes, shape), [...args, '--port', '0']);
+  children.push(child);
+  let printed = '';
+  let errors = '';
+  child.stderr?.on('data', (text) => (errors += String(text)));
+  for await (const text of child.stdout ?? []) {
+    printed += String(text);
+    if (printed.includes('A server of your own')) break;
+  }
+  const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
+  if (origin === undefined) throw new Error(`The command has not started a server: ${errors}`);
+  return { origin, report: printed.replaceAll(origin, '') };
+}
+
+/** Runs the command to its end. */
+async function fail(folder: string, ...args: readonly string[]) {
+  const child = start(folder, args);
+  let error = '';
+  child.stderr?.on('data', (text) => (error += String(text)));
+  const [code] = (await once(child, 'close')) as [number];
+  return [code, error.replaceAll(folder, '')];
+}
+
+interface Options {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly method?: string;
+}
+
+/** Sends a request over REST. Resolves with the status and the body. */
+async function rest(origin: string, path: string, { body, headers, method }: Options = {}) {
+  const isForm = body instanceof FormData;
+  const response = await fetch(`${origin}/v1${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { ...(body !== undefined && !isForm && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return [response.status, text === '' ? text : (JSON.parse(text) as unknown)];
+}
+
+const same = (value: any) => value; // oxlint-disable-line typescript/no-explicit-any -- of any type
+
+/** tRPC's client of a router whose type is not known here. */
+function trpc(
+  { origin }: Running,
+  headers: Readonly<Record<string, string>> = {},
+  transformer: Pick<typeof superjson, 'serialize' | 'deserialize'> = { serialize: same, deserialize: same },
+): TRPCUntypedClient<AnyTRPCRouter> {
+  return createTRPCUntypedClient({
+    links: [httpBatchLink({ url: `${origin}/trpc`, headers, transformer })],
+  });
+}
+
+/** Collects the events of a subscription over a WebSocket, and its error. */
+async function events({ origin }: Running, path: string, input?: unknown): Promise<readonly unknown[]> {
+  const client = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc` });
+  onTestFinished(() => client.close());
+  const received: unknown[] = [];
+  await new Promise<void>((resolve) => {
+    createTRPCUntypedClient({ links: [wsLink({ client })] }).subscription(path, input, {
+      onData: (data) => received.push(data),
+      onError({ message }) {
+        received.push(message);
+        resolve();
+      },
+      onComplete: resolve,
+    });
+  });
+  return received;
+}
+
+async function sendMcp({ origin }: Running, method: string, params: object, headers: object = {}) {
+  const response = await fetch(`${origin}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  // A subscription is answered with events, the last of which is the response.
+  const text = (await response.text()).replace(/^[^]*^data: (?=.*\n\n$)/m, '');
+  return (JSON.parse(text) as { readonly result: unknown }).result;
+}
+
+async function listTools(running: Running): Promise<readonly string[]> {
+  const { tools } = (await sendMcp(running, 'tools/list', {})) as { tools: readonly { name: string }[] };
+  return tools.map(({ name }) => name);
+}
+
+async function callTool(running: Running, name: string, args: object, headers?: object): Promise<string> {
+  const result = await sendMcp(running, 'tools/call', { name, arguments: args }, headers);
+  return (result as { readonly content: readonly { readonly text: string }[] }).content[0]?.text ?? '';
+}
+
+/** Returns the paths of the procedures that the document has, by their operation id. */
+async function documented({ origin }: Running): Promise<readonly string[]> {
+  const document = (await (await fetch(`${origin}/openapi.json`)).json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  };
+  return Object.values(document.paths)
+    .flatMap((path) => Object.values(path))
+    .map(({ operationId }) => operationId.replaceAll('-', '.'));
+}
+
+/** Reads the numbers that the report has of a protocol. */
+const countIn = ({ report }: Running, protocol: string) =>
+  Number(new RegExp(`^ {2}${protocol} .*?(\\d+) \\w+`, 'm').exec(report)?.[1]);
+
+/** Reads the procedures that the report says are left out of a protocol. */
+function leftOutIn({ report }: Running, protocol: string): readonly string[] {
+  const [, section = ''] =
+    new RegExp(`^Left out of ${protocol}, .*\\n((?: {2}- .*\\n)+)`, 'm').exec(report) ?? [];
+  return [...section.matchAll(/^ {2}- (?:\d+: )?([\w., ]+): /gm)].flatMap(([, names = '']) =>
+    names.split(', '),
+  );
+}
+
+const ada = { authorization: 'Bearer ada' };
+const date = '1970-01-01T00:00:00.000Z';
+
+interface Shape {
+  readonly shape: string;
+  readonly args: readonly string[];
+  /** The procedures that the router has. */
+  readonly procedures: readonly string[];
+  /** Those that only tRPC serves, as the report says. */
+  readonly notRest?: readonly string[];
+  readonly notTools?: readonly string[];
+  /** Lines of the report. */
+  readonly says: readonly RegExp[];
+  readonly check: (running: Running) => Promise<void>;
+}
+
+const rows: readonly Shape[] = [
+  {
+    shape: 'kanban',
+    args: ['src/server/root.ts', '--context', 'src/server/trpc.ts'],
+    procedures: ['board.all', 'board.byId', 'board.bySlug', 'board.rename', 'board.own'],
+    notRest: ['board.own', 'board.bySlug'],
+    says: [
+      /board\.bySlug: "board\.byId" is served at GET \/boards\/\{publicId\}, .* or enabled: false\.$/m,
+      /Without the preset, 3 of 5 procedures would change: npx trpc-gateway report src\/server\/root\.ts$/m,
+    ],
+    async check(running) {
+      const { origin } = running;
+      const board = { publicId: '7', name: 'Board 7', createdAt: date };
+      expect(await rest(origin, '/Boards/7/')).toEqual([200, board]);
+      expect(await rest(origin, '/boards?limit=3')).toMatchObject([401, { code: 'UNAUTHORIZED' }]);
+      expect(await rest(origin, '/boards?limit=3', { headers: ada })).toMatchObject([
+        200,
+        [{ name: 'Board 3' }],
+      ]);
+      // The shape of the router's errorFormatter, as in trpc-to-openapi.
+      expect(await rest(origin, '/boards?limit=99', { headers: ada })).toMatchObject([
+        400,
+        { message: 'Input validation failed', data: { zodError: 1 } },
+      ]);
+      expect(
+        await rest(origin, '/boards/7', { method: 'PUT', body: { name: 'Home', at: date }, headers: ada }),
+      ).toMatchObject([200, { name: 'Home of Ada' }]);
+      const client = trpc(running, ada, superjson);
+      expect(await client.query('board.byId', { publicId: '7' })).toEqual({
+        ...board,
+        createdAt: new Date(0),
+      });
+      expect(await client.query('board.own')).toEqual({ user: 'Ada' });
+      expect(await callTool(running, 'board_own', {}, ada)).toBe('{"user":"Ada"}');
+    },
+  },
+  {
+    shape: 'observability',
+    args: ['src/server/root.ts', '--context', 'src/server/trpc.ts'],
+    procedures: ['traces.all', 'traces.annotate', 'traces.counts', 'scores.create'],
+    says: [
+      /They send JSON, without the router’s transformer: a date is text, a Map is \{\}, a bigint is an error\.$/m,
+    ],
+    async check(running) {
+      const cookie = { cookie: 'session-token=ada' };
+      const { origin } = running;
+      expect(await rest(origin, '/traces/all?projectId=p1&page=2', { headers: cookie })).toEqual([
+        200,
+        { traces: [{ id: 't2', at: date }], user: 'ada' },
+      ]);
+      expect(await rest(origin, '/traces/all?projectId=p1')).toMatchObject([401, {}]);
+      expect(await rest(origin, '/traces/all?projectId=p2', { headers: cookie })).toMatchObject([403, {}]);
+      expect(await rest(origin, '/traces/counts?projectId=p1', { headers: cookie })).toEqual([200, {}]);
+      const metadata = { a: [1, { b: null }] };
+      const body = { projectId: 'p1', metadata };
+      expect(await rest(origin, '/traces/annotate', { body, headers: cookie })).toEqual([200, metadata]);
+      const client = trpc(running, cookie, superjson);
+      expect(await client.query('traces.counts', { projectId: 'p1' })).toEqual(new Map([['t0', 1n]]));
+      await expect(client.query('traces.all', { projectId: 'p2' })).rejects.toThrow('No such project');
+      const score = { projectId: 'p1', dataType: 'NUMERIC', value: 1 };
+      expect(await callTool(running, 'scores_create', score, cookie)).toBe('NUMERIC');
+      // createContext of the code base has renewed it on `res`.
+      const { headers } = await fetch(`${origin}/v1/traces/all?projectId=p1`, { headers: cookie });
+      expect(headers.getSetCookie()).toEqual(['session-token=ada2']);
+    },
+  },
+  {
+    shape: 'hostService',
+    args: ['router.ts'],
+    procedures: ['git.status', 'git.clone', 'git.blame', 'health', 'restart'],
+    says: [/Without --context, the context of procedures is \{\}\.$/m],
+    async check(running) {
+      const { origin } = running;
+      expect(await rest(origin, '/git/status', { body: 'main' })).toEqual([200, 'main is clean (1000 ms)']);
+      expect(await rest(origin, '/git/clone', { body: { url: 'a' } })).toEqual([
+        200,
+        { url: 'a', timeoutMs: 60_000 },
+      ]);
+      expect(await rest(origin, '/restart', { method: 'POST' })).toEqual([204, '']);
+      expect(await callTool(running, 'git_status', { input: 'main' })).toBe('main is clean (1000 ms)');
+      const error = await trpc(running, {}, superjson)
+        .query('git.blame')
+        .catch((cause: unknown) => cause);
+      expect(error).toBeInstanceOf(TRPCClientError);
+      expect(error).toMatchObject({ data: { code: 'PRECONDITION_FAILED', cause: 'RangeError' } });
+    },
+  },
+  {
+    shape: 'desktop',
+    args: ['src/main/router.ts'],
+    procedures: ['terminal.output', 'terminal.fail', 'terminal.write', 'window.panel', 'window.size'],
+    notRest: ['terminal.output', 'terminal.fail'],
+    says: [
+      /^ {2}- 2: terminal\.output, terminal\.fail: a subscription, and REST needs the schema of its events/m,
+    ],
+    async check(running) {
+      expect(await rest(running.origin, '/window/panel', { body: 'left' })).toEqual([200, 'left']);
+      expect(await events(running, 'terminal.output', { id: 't1' })).toEqual(['t1: ready', 't1: done']);
+      // The message of the Error is hidden, as the report says.
+      expect(await events(running, 'terminal.fail')).toEqual(['one', 'Internal server error']);
+    },
+  },
+  {
+    shape: 'monitor',
+    args: ['trpc/index.ts', '--context', 'trpc/index.ts'],
+    procedures: [
+      'webhook.receive',
+      'monitors.all',
+      'monitors.summary',
+      'monitors.remove',
+      'monitors.internal',
+    ],
+    notRest: ['monitors.internal'],
+    says: [/monitors\.internal: switched off in its metadata \(openapi\)$/m],
+    async check({ origin }) {
+      const token = { authorization: 'Bearer t' };
+      expect(await rest(origin, '/feed/7/webhook', { body: { b: [2] } })).toEqual([
+        200,
+        { channelId: '7', b: [2] },
+      ]);
+      expect(await rest(origin, '/workspace/w/monitors', { headers: token })).toEqual([
+        200,
+        [{ id: 'w', active: true }],
+      ]);
+      expect(await rest(origin, '/workspace/w/monitors')).toMatchObject([401, { message: 'No token' }]);
+      expect(await rest(origin, '/workspace/w/summary?recent=yes&days=3', { headers: token })).toEqual([
+        200,
+        { recent: true, days: 3 },
+      ]);
+      const removed = await fetch(`${origin}/v1/workspace/w/monitors`, { method: 'DELETE', headers: token });
+      expect([removed.status, await removed.text()]).toEqual([200, '']);
+      expect(await rest(origin, '/internal', { body: { workspaceId: 'w' } })).toMatchObject([404, {}]);
+    },
+  },
+  {
+    shape: 'notes',
+    args: ['server/routerTrpc/_app.ts'],
+    procedures: ['notes.list', 'notes.detail', 'notes.clean', 'tags.list'],
+    notRest: ['notes.clean'],
+    says: [/notes\.clean: it is a mutation, but GET must not change anything; .* GET with unsafe: true/m],
+    async check(running) {
+      const { origin } = running;
+      expect(await rest(origin, '/note/7.json')).toMatchObject([200, { id: 7, tags: ['home'] }]);
+      expect(await rest(origin, '/note/list', { body: { size: '3' } })).toMatchObject([200, [{ id: 3 }]]);
+      expect(await trpc(running).mutation('notes.clean')).toBe(true);
+    },
+  },
+  {
+    shape: 'dashboard',
+    args: ['src/root.ts', '--context', 'src/trpc.ts'],
+    procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable'],
+    notRest: ['app.selectable'],
+    notTools: ['info', 'app.selectable', 'app.remove'],
+    says: [/app\.remove: switched off in its metadata \(mcp\)$/m],
+    async check(running) {
+      const { origin } = running;
+      expect(await rest(origin, '/info')).toEqual([200, { version: '1.9.0', path: '/v1/info' }]);
+      expect(await rest(origin, '/apps', { headers: { apikey: 'k' } })).toEqual([
+        200,
+        [{ id: 'k', href: null }],
+      ]);
+      expect(await rest(origin, '/apps/search?query=&limit=3')).toEqual([200, [{ id: '', href: '3' }]]);
+      const { headers } = await fetch(`${origin}/v1/apps`);
+      expect(headers.get('x-home')).toBe('1');
+      expect(await callTool(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
+      expect(await trpc(running, {}, superjson).query('app.selectable')).toEqual([]);
+    },
+  },
+  {
+    shape: 'signing',
+    args: ['server/router.ts'],
+    procedures: ['envelope.create', 'envelope.distribute', 'envelope.find', 'envelope.audit'],
+    notTools: ['envelope.create'],
+    says: [/envelope\.create: in its input, "files" is a File, which JSON does not support/m],
+    async check({ origin }) {
+      const form = new FormData();
+      form.set('title', 'Lease');
+      form.append('files', new Blob(['abc']), 'a.pdf');
+      form.append('files', new Blob(['ab']), 'b.pdf');
+      expect(await rest(origin, '/envelope/create', { body: form })).toEqual([
+        200,
+        { title: 'Lease', sizes: [3, 2] },
+      ]);
+      const body = { title: 'Lease', recipients: ['ada@example.com'] };
+      expect(await rest(origin, '/envelope/distribute', { body })).toEqual([200, body]);
+      expect(await rest(origin, '/envelope?page=2')).toEqual([200, { page: 2, data: [] }]);
+    },
+  },
+  {
+    shape: 'platform',
+    args: ['server/api/root.ts'],
+    procedures: ['project.create', 'project.one', 'project.remove', 'settings.version'],
+    notRest: ['project.create', 'project.one', 'project.remove'],
+    notTools: ['project.create', 'project.one', 'project.remove'],
+    says: [
+      /^ {2}- 3: project\.create, project\.one, project\.remove: its input is a schema of zod 3, .*; use zod 4/m,
+    ],
+    async check(running) {
+      expect(await rest(running.origin, '/settings/version')).toEqual([200, 'v1']);
+      const client = trpc(running, {}, superjson);
+      expect(await client.query('project.one', { projectId: 'p' })).toEqual({
+        projectId: 'p',
+        at: new Date(0),
+      });
+      const error = await client.mutation('project.create', { name: '' }).catch((cause: unknown) => cause);
+      expect(error).toMatchObject({ data: { zodError: { fieldErrors: { name: [expect.any(String)] } } } });
+    },
+  },
+  {
+    shape: 'chat',
+    args: ['src/router.ts', '--context', 'src/router.ts'],
+    procedures: ['post.add', 'post.list', 'post.onAdd', 'whoami'],
+    notRest: ['post.onAdd', 'post.add'],
+    notTools: ['post.add'],
+    says: [
+      /post\.add: it requires scopes, but no authentication scheme returns the scopes of an identity\.$/m,
+    ],
+    async check(running) {
+      expect(await rest(running.origin, '/whoami')).toEqual([200, '127.0.0.1']);
+      expect(await rest(running.origin, '/post/list?take=1')).toEqual([200, [{ id: 1, text: 'Hello' }]]);
+      // The middleware of the code base still reads its metadata.
+      await expect(trpc(running).mutation('post.add', { text: 'a' })).rejects.toThrow('FORBIDDEN');
+      expect(await trpc(running, { 'x-name': 'Ada' }).mutation('post.add', { text: 'a' })).toBe('Ada: a');
+      const bye = { id: '2', data: { id: 2, text: 'Bye' } };
+      expect(await events(running, 'post.onAdd')).toEqual([{ id: '1', data: { id: 1, text: 'Hello' } }, bye]);
+      expect(await events(running, 'post.onAdd', { lastEventId: 1 })).toEqual([bye]);
+      expect(await callTool(running, 'post_onAdd', {})).toBe('{"id":2,"text":"Bye"}');
+    },
+  },
+];
+
+describe('trpc-gateway serve', () => {
+  const started = new Map<string, Running>();
+  // All at once: most of their time, they compile.
+  beforeAll(async () => {
+    await Promise.all(rows.map(async (row) => started.set(row.shape, await serveShape(row))));
+  });
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  const runningOf = (shape: string) => {
+    const running = started.get(shape);
+    if (running === undefined) throw new Error(`There is no shape ${shape}.`);
+    return running;
+  };
+
+  it.each(rows)(
+    'trpc-gateway serve serves the code base $shape without a change, and its report is true',
+    async ({ args, check, notRest = [], notTools = [], procedures, says, shape }) => {
+      const running = runningOf(shape);
+      for (const line of says) expect(running.report).toMatch(line);
+      expect(running.report).toContain(
+        `Serving ${args[0]}. For looking, moving and demonstrations, not for production.`,
+      );
+
+      expect(leftOutIn(running, 'REST').toSorted()).toEqual(notRest.toSorted());
+      expect(leftOutIn(running, 'MCP').toSorted()).toEqual(notTools.toSorted());
+      const restOnes = procedures.filter((path) => !notRest.includes(path));
+      const toolOnes = procedures.filter((path) => !notTools.includes(path));
+      expect((await documented(running)).toSorted()).toEqual(restOnes.toSorted());
+      const names = toolOnes.map((path) => path.replaceAll('.', '_'));
+      expect((await listTools(running)).toSorted()).toEqual(names.toSorted());
+      expect(['tRPC', 'REST', 'MCP'].map((protocol) => countIn(running, protocol))).toEqual([
+        procedures.length,
+        restOnes.length,
+        toolOnes.length,
+      ]);
+      const docs = await fetch(`${running.origin}/docs`);
+      expect([docs.status, docs.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      await check(running);
+    },
+  );
+
+  it('docs/serve-command.md shows what the command prints for a code base', async () => {
+    const page = await readFile(new URL('../../../../docs/serve-command.md', import.meta.url), 'utf8');
+    const [, block = ''] = /^```console\n\$ npx trpc-gateway serve .*\n([^]*?)^```$/m.exec(page) ?? [];
+    const linesOf = (text: string) => text.split('\n').map((line) => line.replaceAll(/\s+/g, ' '));
+    const shown = linesOf(block.replaceAll('http://127.0.0.1:3000', ''));
+    expect(shown.length).toBeGreaterThan(8);
+    expect(linesOf(runningOf('kanban').report)).toEqual(expect.arrayContaining(shown));
+  });
+
+  it('every shape is served', async () => {
+    const folders = await readdir(shapes);
+    expect(rows.map(({ shape }) => shape).toSorted()).toEqual(folders.toSorted());
+  });
+
+  it('what the report of trpc-gateway serve says of tRPC is true', async () => {
+    const { origin, report } = runningOf('hostService');
+    expect(report).toContain('A batch over HTTP has at most 100 calls');
+    const batch = (count: number) =>
+      fetch(`${origin}/trpc/${Array.from({ length: count }, () => 'health').join(',')}?batch=1`);
+    expect([(await batch(100)).status, (await batch(101)).status]).toEqual([200, 400]);
+    expect(report).toContain('a body at most 1 MiB');
+    const clone = (bytes: number) => {
+      const url = 'x'.repeat(bytes - '{"json":{"url":""}}'.length);
+      const body = JSON.stringify({ json: { url } });
+      const headers = { 'content-type': 'application/json' };
+      return fetch(`${origin}/trpc/git.clone`, { method: 'POST', headers, body });
+    };
+    expect([(await clone(2 ** 20)).status, (await clone(2 ** 20 + 1)).status]).toEqual([200, 413]);
+    expect(report).toContain('Forms and WebSockets of pages of other sites are 403 if they send cookies');
+    const form = new FormData();
+    form.set('a', '1');
+    const send = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${origin}/trpc/restart`, { method: 'POST', headers: { cookie: 'a=1', ...headers }, body: form });
+    expect((await send({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await send({ 'sec-fetch-site': 'same-origin' })).status).not.toBe(403);
+  });
+});
+
+const mistakes: readonly (readonly [what: string, args: readonly string[], code: number, error: RegExp])[] = [
+  ['no file', [], 2, /^Usage: trpc-gateway serve FILE/],
+  ['an unknown option', ['trpc/index.ts', '--contxt', 'a.ts'], 2, /^Unknown option '--contxt'.*\n\nUsage: /],
+  ['a missing file', ['routr.ts'], 1, /^routr\.ts does not exist\. Name the module by its path\.\n$/],
+  [
+    'a missing context',
+    ['trpc/index.ts', '--context', 'package.json'],
+    1,
+    /^package\.json exports no function createContext\. Name the module that exports it\.\n$/,
+  ],
+  [
+    'another function of the context',
+    ['trpc/index.ts', '--context', 'trpc/index.ts', '--context-export', 'create'],
+    1,
+    /^trpc\/index\.ts exports no function create\. Choose one of createContext with --context-export\.\n$/,
+  ],
+  [
+    'another router',
+    ['trpc/index.ts', '--export', 'router'],
+    1,
+    /^trpc\/index\.ts exports no tRPC router named router\. Choose one of appRouter with --export\.\n$/,
+  ],
+  [
+    'a port that is none',
+    ['trpc/index.ts', '--port', '3000a'],
+    1,
+    /^--port is 3000a; it must be an integer from 0 to 65535\.\n$/,
+  ],
+  [
+    'a missing file of variables',
+    ['trpc/index.ts', '--env', '.env'],
+    1,
+    /^\.env cannot be read: .* Correct --env\.\n$/,
+  ],
+];
+
+describe('mistakes in the arguments of trpc-gateway serve', () => {
+  const ends = new Map<string, readonly unknown[]>();
+  beforeAll(async () => {
+    await Promise.all(
+      mistakes.map(async ([what, args]) => ends.set(what, await fail(join(shapes, 'monitor'), ...args))),
+    );
+  });
+
+  it.each(mistakes)('trpc-gateway serve with %s names the fix', (what, _args, code, error) => {
+    expect(ends.get(what)).toEqual([code, expect.stringMatching(error)]);
+  });
+});
+
+it('the usage of trpc-gateway names every option of serve', async () => {
+  const source = await readFile(new URL('../../src/command/serveCommand.ts', import.meta.url), 'utf8');
+  const usage = await readFile(new URL('../../src/command/usage.ts', import.meta.url), 'utf8');
+  const options = [...source.matchAll(/^ {6}'?([\w-]+)'?: \{ type/gm)].map(([, name]) => `--${name}`);
+  expect(options.length).toBeGreaterThan(4);
+  expect(options.filter((option) => !usage.includes(option))).toEqual([]);
+});

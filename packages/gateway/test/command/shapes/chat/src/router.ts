@@ -1,0 +1,44 @@
+import { initTRPC, tracked, TRPCError } from '@trpc/server';
+import type { CreateHTTPContextOptions } from '@trpc/server/adapters/standalone';
+import type { CreateWSSContextFnOptions } from '@trpc/server/adapters/ws';
+import { z } from 'zod';
+
+export const createContext = (opts: CreateHTTPContextOptions | CreateWSSContextFnOptions) => ({
+  name: opts.info.connectionParams?.name ?? opts.req.headers['x-name'],
+  address: opts.req.socket.remoteAddress,
+});
+
+interface Meta {
+  scopes?: string[];
+}
+
+const t = initTRPC.context<typeof createContext>().meta<Meta>().create();
+const scoped = t.procedure.use(({ ctx, meta, next }) => {
+  if (meta?.scopes?.includes('write') && ctx.name === undefined) throw new TRPCError({ code: 'FORBIDDEN' });
+  return next();
+});
+
+const messages = [
+  { id: 1, text: 'Hello' },
+  { id: 2, text: 'Bye' },
+];
+
+export const appRouter = t.router({
+  post: t.router({
+    add: scoped
+      .meta({ scopes: ['write'] })
+      .input(z.object({ text: z.string().min(1) }))
+      .mutation(({ input, ctx }) => `${String(ctx.name)}: ${input.text}`),
+    list: scoped
+      .input(z.object({ cursor: z.date().nullish(), take: z.number().min(1).max(50).nullish() }))
+      .query(({ input }) => messages.slice(0, input.take ?? 50)),
+    onAdd: t.procedure
+      .input(z.object({ lastEventId: z.coerce.number().nullish() }).optional())
+      .subscription(async function* ({ input }) {
+        for (const message of messages) {
+          if (message.id > (input?.lastEventId ?? 0)) yield tracked(String(message.id), message);
+        }
+      }),
+  }),
+  whoami: t.procedure.query(({ ctx }) => ctx.address),
+});

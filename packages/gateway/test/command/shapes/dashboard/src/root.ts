@@ -1,0 +1,12 @@
+import { lazy } from '@trpc/server';
+import { z } from 'zod';
+import { t } from './trpc';
+
+export const appRouter = t.router({
+  app: lazy(() => import('./routers/app')),
+  info: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/info', tags: ['info'] } })
+    .input(z.undefined())
+    .output(z.object({ version: z.string(), path: z.string() }))
+    .query(({ ctx }) => ({ version: '1.9.0', path: ctx.path })),
+});

@@ -1,0 +1,4 @@
+export enum Panel {
+  Left = 'left',
+  Right = 'right',
+}
