@@ -24,6 +24,9 @@ type Changes =
 const blockMs = 2000;
 const blockTimeoutMs = blockMs + 2000;
 
+/** How long changes gather before the next XREAD, in milliseconds: at thousands a second, each would cost a round trip. */
+const gatherMs = 3;
+
 /** How long to wait before the next attempt after an error, in milliseconds. */
 const retryMs = 100;
 
@@ -55,6 +58,7 @@ export function followChanges({ connect, key, watches }: FollowOptions) {
     // Changes that were removed before they were read leave at least `changesKept` later ones.
     if (messages.length >= changesKept) watches.wakeAll();
     else for (const { message } of messages) watches.wake(message.channel);
+    if (messages.length > 0) await sleep(gatherMs);
   }
 
   return {
