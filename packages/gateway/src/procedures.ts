@@ -19,7 +19,7 @@ export type {
   RestMeta,
   UploadLimits,
 } from './procedures/meta.ts';
-export { resyncErrors } from './procedures/resync.ts';
+export { resyncDefinition, resyncErrors } from './procedures/resync.ts';
 export { fileStream } from './procedures/fileStream.ts';
 export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
 export type { ResponseControls } from './http/response.ts';

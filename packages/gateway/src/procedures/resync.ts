@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { DeclaredError, declareErrors } from './declareErrors.ts';
+import { DeclaredError, declareErrors, type ErrorDefinition } from './declareErrors.ts';
+
+/** The definition of `RESYNC`, to declare it beside other errors. */
+export const resyncDefinition = {
+  status: 410,
+  message: 'Events are missing since they are no longer kept. Load the data again.',
+  data: z.object({
+    lastEventId: z.string().meta({ description: 'The id with which the subscription continues.' }),
+  }),
+} satisfies ErrorDefinition;
 
 /**
  * Declares the error `RESYNC` of a subscription whose client has missed events for good: it loads its data again, then
@@ -10,15 +19,7 @@ import { DeclaredError, declareErrors } from './declareErrors.ts';
  *
  * The status is 410, as of a watch in Kubernetes whose version is too old.
  */
-export const resyncErrors = declareErrors({
-  RESYNC: {
-    status: 410,
-    message: 'Events are missing since they are no longer kept. Load the data again.',
-    data: z.object({
-      lastEventId: z.string().meta({ description: 'The id with which the subscription continues.' }),
-    }),
-  },
-});
+export const resyncErrors = declareErrors({ RESYNC: resyncDefinition });
 
 /** Returns the id with which a subscription continues after a `RESYNC`; `undefined` for any other error. */
 export function resyncId(cause: unknown): string | undefined {

@@ -183,27 +183,60 @@ describe('eventChannel', () => {
     },
   );
 
-  it('a subscription that is never iterated holds no reader of the log', async () => {
-    const memory = memoryEventLog();
-    let readers = 0;
-    const channel = openChannel({
-      ...memory,
-      async *read(...args) {
-        readers += 1;
+  /** A log that counts the readers that are open. */
+  function countReaders(log: EventLog = memoryEventLog()) {
+    const counted = {
+      ...log,
+      readers: 0,
+      async *read(...args: Parameters<EventLog['read']>) {
+        counted.readers += 1;
         try {
-          yield* memory.read(...args);
+          yield* log.read(...args);
         } finally {
-          readers -= 1;
+          counted.readers -= 1;
         }
       },
-    });
+    };
+    return counted;
+  }
+
+  it('a subscriber with a snapshot has one reader, however many events the schema has rejected', async () => {
+    const log = countReaders();
+    const earlier = eventChannel({ log, name: 'changes', event: z.object({ animal: z.string() }) });
+    const channel = openChannel(log);
+    const snapshot = () => 'all animals';
+    const events = await channel.subscribe('north', { signal: clientSignal(), snapshot });
+    const iterator = events[Symbol.asyncIterator]();
+    const next = async () => (await iterator.next()).value?.[1];
+    expect(await next()).toBe('all animals');
+    for (const animal of ['Tom', 'Mia', 'Kim']) {
+      // oxlint-disable no-await-in-loop -- one event after the other
+      await earlier.publish('north', { animal });
+      expect(await next()).toBe('all animals');
+      // oxlint-enable no-await-in-loop
+    }
+    await publishAll(channel, ['Rex']);
+    expect(await next()).toEqual(change('Rex'));
+    expect(log.readers).toBe(1);
+  });
+
+  it('a subscriber with an empty lastEventId is a new one', async () => {
+    const channel = openChannel();
+    const events = await channel.subscribe('north', { lastEventId: '', signal: clientSignal() });
+    await publishAll(channel, ['Rex']);
+    expect(await take(events, 1)).toMatchObject([{ data: { animal: 'Rex' } }]);
+  });
+
+  it('a subscription that is never iterated holds no reader of the log', async () => {
+    const log = countReaders();
+    const channel = openChannel(log);
     await channel.subscribe('north', { signal: clientSignal() });
-    expect(readers).toBe(0);
+    expect(log.readers).toBe(0);
     const events = await channel.subscribe('north', { signal: clientSignal() });
     const taken = take(events, 1);
     await publishAll(channel, ['Rex']);
     expect(await taken).toMatchObject([{ data: { animal: 'Rex' } }]);
-    expect(readers).toBe(1);
+    expect(log.readers).toBe(1);
   });
 
   it('the iterator of a subscription that is left early ends its reader and removes its listener', async () => {

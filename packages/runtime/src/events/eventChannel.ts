@@ -1,6 +1,6 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
-import type { EventLog, Retention } from './eventLog.ts';
+import type { EventLog, LogItem, Retention } from './eventLog.ts';
 
 /** A schema of zod 4. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. */
 export interface EventSchema<Event> {
@@ -11,7 +11,7 @@ export interface EventSchema<Event> {
 }
 
 export interface EventChannelOptions<Event> {
-  /** Where the events are kept: `memoryEventLog()`, `folderEventLog()`. */
+  /** Where the events are kept: `memoryEventLog()`, `folderEventLog()`, `redisEventLog()`. */
   readonly log: EventLog;
   /** Distinguishes the channels of a log: 1 to 100 letters, digits, `_`, `-` and `.`. */
   readonly name: string;
@@ -115,21 +115,26 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     after: string,
     { signal, snapshot }: Delivery<Snapshot>,
   ): AsyncGenerator<TrackedEnvelope<Event | Snapshot>, void, void> {
-    for await (const item of log.read(channel, after, signal)) {
-      const event = item.type === 'event' ? decode(item.event) : undefined;
-      if (event) {
-        yield tracked(item.id, event.data);
-        continue;
+    let from: string | undefined = after;
+    while (from !== undefined) {
+      const items: AsyncIterable<LogItem> = log.read(channel, from, signal);
+      from = undefined;
+      for await (const item of items) {
+        const event = item.type === 'event' ? decode(item.event) : undefined;
+        if (event) {
+          yield tracked(item.id, event.data);
+          continue;
+        }
+        // The client wants all events from the beginning, and there has been none.
+        if (item.type === 'joined' && !snapshot) continue;
+        // After an event that the schema rejects, others may follow: one RESYNC stands for all of them.
+        const id = item.type === 'event' ? await newest(channel, signal) : item.id;
+        if (!snapshot) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
+        yield tracked(id, await snapshot());
+        if (item.type !== 'event') continue;
+        from = id;
+        break;
       }
-      // The client wants all events from the beginning, and there has been none.
-      if (item.type === 'joined' && !snapshot) continue;
-      // After an event that the schema rejects, others may follow: one RESYNC stands for all of them.
-      const id = item.type === 'event' ? await newest(channel, signal) : item.id;
-      if (!snapshot) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
-      yield tracked(id, await snapshot());
-      if (item.type !== 'event') continue;
-      yield* deliver(channel, id, { signal, snapshot });
-      return;
     }
     if (!signal.aborted) throw closedError();
   }
@@ -145,7 +150,8 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
       const channel = channelOf(key);
       const delivery = { signal, snapshot };
-      if (typeof lastEventId === 'string') return deliver(channel, lastEventId, delivery);
+      // An empty field of a query is no id.
+      if (lastEventId) return deliver(channel, lastEventId, delivery);
       // No reader is left open: the procedure may fail before it iterates the events, and its client may leave.
       return join(channel, await newest(channel, signal), delivery);
     },

@@ -360,6 +360,27 @@ describe('resumable', () => {
     expect(producer.calls).toBe(0);
   });
 
+  it('close also stops a run that begins meanwhile', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    const connecting = connect(runs, producer);
+    await runs.close();
+    const client = await connecting;
+    await expect(client.next()).rejects.toMatchObject(stoppedFor('shutdown'));
+  });
+
+  it('an event that the schema of a later version rejects is a RESYNC', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    await connect(openRuns(log), producer);
+    producer.send('a');
+    const later = resumable({ log, name: 'answers', event: z.number(), onError: () => {} });
+    const signal = AbortSignal.timeout(5000);
+    const events = await later.join('a', { signal, produce: async function* () {} });
+    await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ declaredCode: 'RESYNC' });
+  });
+
   describe('in another process', () => {
     /** Starts a process that produces a run, which sends `first` and does not end. */
     async function startProducer(path: string) {

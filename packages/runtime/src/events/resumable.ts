@@ -1,5 +1,5 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
-import { declareErrors } from 'trpc-gateway/procedures';
+import { declareErrors, resyncDefinition, resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { checkName, closedError } from './eventChannel.ts';
 import { beginning } from './eventLog.ts';
@@ -8,7 +8,7 @@ import { openRun, type RunItem, type RunLog, stopReasons } from './runLog.ts';
 import { produceRun, Stopped } from './runProducer.ts';
 import { readRun } from './runReader.ts';
 
-/** Declares the errors of `Resumable.join`. Add them with `.errors(runErrors)`, and `resyncErrors` beside them. */
+/** Declares the errors of `Resumable.join`, `RUN_STOPPED` and `RESYNC`. Add them with `.errors(runErrors)`. */
 export const runErrors = declareErrors({
   RUN_STOPPED: {
     status: 409,
@@ -20,6 +20,7 @@ export const runErrors = declareErrors({
       }),
     }),
   },
+  RESYNC: resyncDefinition,
 });
 
 /**
@@ -44,6 +45,8 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
   checkName(name);
   /** The runs that this process produces, and their ends. */
   const running = new Map<AbortController, Promise<void>>();
+  /** Calls of `join` that may become producers. */
+  const starting = new Set<Promise<string>>();
   let isClosing = false;
 
   function begin(run: RunLog, key: string, start: string, produce: JoinOptions<Event>['produce']): void {
@@ -55,10 +58,27 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
     running.set(controller, ended);
   }
 
+  /** @throws `RESYNC` for an event of another version of the program, which the schema rejects */
+  function decode(id: string, event: unknown): Event {
+    try {
+      // The type of stored events is not known.
+      return schema.decode(event as never);
+    } catch {
+      throw resyncErrors.RESYNC({ data: { lastEventId: id } });
+    }
+  }
+
+  /** Begins the run if it has no producer. @returns the newest position in the log before */
+  async function elect(run: RunLog, key: string, produce: JoinOptions<Event>['produce']): Promise<string> {
+    const joined = await run.newestId();
+    const { id, isOwn } = await run.start();
+    if (isOwn) begin(run, key, id, produce);
+    return joined;
+  }
+
   async function* deliver(items: AsyncIterable<RunItem>): AsyncGenerator<TrackedEnvelope<Event>, void, void> {
     for await (const { id, record } of items) {
-      // The type of stored events is not known.
-      if (record?.type === 'event') yield tracked(id, schema.decode(record.event as never));
+      if (record?.type === 'event') yield tracked(id, decode(id, record.event));
       else if (record?.type === 'end') return;
       else if (record?.type === 'stop') throw runErrors.RUN_STOPPED({ data: { reason: record.reason } });
       else if (record?.type === 'error') throw new TRPCError({ code: record.code, message: record.message });
@@ -70,14 +90,16 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
       // Names have no slash, so that no key leads to another channel.
       const run = openRun(log, `${name}/${key}`, maxDurationMs + keepMs);
       if (isClosing) throw closedError();
-      const joined = await run.newestId();
-      const { id, isOwn } = await run.start();
-      if (isOwn) begin(run, key, id, produce);
-      const after = lastEventId ?? beginning;
+      const elected = elect(run, key, produce);
+      starting.add(elected);
+      const joined = await elected.finally(() => starting.delete(elected));
+      // An empty field of a query is no id.
+      const after = lastEventId || beginning;
       return deliver(readRun(run, { after, joined, signal, reportMs: abandonedMs / 3 }));
     },
     async close() {
       isClosing = true;
+      await Promise.allSettled(starting);
       for (const controller of running.keys()) controller.abort(new Stopped('shutdown'));
       await Promise.all(running.values());
     },

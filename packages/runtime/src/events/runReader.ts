@@ -1,4 +1,4 @@
-import { partsOf, type RunItem, type RunLog } from './runLog.ts';
+import { partsOf, type RunItem, type RunLog, type RunRecord } from './runLog.ts';
 
 /**
  * A reader that has received nothing of the producer for `askTicks` reports that the run is read. When it has received that report,
@@ -29,7 +29,7 @@ export async function* readRun(
 ): AsyncGenerator<RunItem, void, void> {
   let isWaiting = true;
   let isReached = false;
-  let isReporting = false;
+  let isAppending = false;
   let quietTicks = 0;
   let report: NodeJS.Timeout | undefined;
   const ticks = setInterval(tick, tickMs).unref();
@@ -37,21 +37,25 @@ export async function* readRun(
   function tick(): void {
     // While the client is slow, the producer is not: nothing is received.
     quietTicks = isWaiting ? quietTicks + 1 : 0;
-    if (isReached && quietTicks >= lostTicks)
-      run.append({ type: 'stop', reason: 'lost' }, joined).catch(() => {});
-    else if (!isReached && quietTicks >= askTicks && !isReporting) reportWithin(tickMs);
+    if (isAppending) return;
+    if (isReached && quietTicks >= lostTicks) void append({ type: 'stop', reason: 'lost' });
+    else if (!isReached && quietTicks >= askTicks) reportWithin(tickMs);
+  }
+
+  async function append(record: RunRecord): Promise<void> {
+    isAppending = true;
+    await run.append(record, joined).catch(() => {});
+    isAppending = false;
   }
 
   /** Reports at a random time, so that of many readers one is first. */
   function reportWithin(ms: number): void {
     clearTimeout(report);
-    const append = async () => {
+    const appendReport = () => {
       reportWithin(reportMs);
-      isReporting = true;
-      await run.append({ type: 'reading' }, joined).catch(() => {});
-      isReporting = false;
+      void append({ type: 'reading' });
     };
-    report = setTimeout(() => void append(), ms * (0.5 + Math.random() / 2)).unref();
+    report = setTimeout(appendReport, ms * (0.5 + Math.random() / 2)).unref();
   }
 
   reportWithin(Math.min(firstReportMs, reportMs));
