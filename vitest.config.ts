@@ -48,7 +48,7 @@ const leastWorkers = 6;
  * than half of the time of all tests. `.ci/run long` runs them.
  */
 const longTests = [
-  'apps/examples/src/answers/{answers,pages.browser}',
+  'apps/examples/src/answers/{answers,pages.browser,resync.browser}',
   'apps/examples/src/oneLogin/pages.browser',
   'packages/embedded-store/src/{crash,damage,fullDisk,processes}',
   'packages/gateway/src/adapters/serve/floods',

@@ -79,7 +79,7 @@ export const adoptionProcedures = {
         path: '/adoptions/events',
         summary: 'Watch adoptions, from now on or after `Last-Event-ID`; `0` is the oldest one that is kept',
         description:
-          'An adoption may be sent twice, if a process of the service has died: compare the ids. Adoptions are kept for 30 days.',
+          'An adoption may be sent twice, if a process of the service or its event log has failed: compare the ids. Adoptions are kept for 30 days.',
         tags,
         event: Adoption,
         errorResponses: errors.list,

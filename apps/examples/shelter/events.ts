@@ -1,4 +1,4 @@
-import type { Store } from '@petstore/core';
+import { type Store, StoreError } from '@petstore/core';
 import type { ServiceLog } from 'trpc-gateway-runtime';
 import { eventChannel, type EventChannel, type EventLog } from 'trpc-gateway-runtime/events';
 import { Adoption, adoptions, AnimalChange, type StoredAdoption } from './records.ts';
@@ -6,7 +6,7 @@ import { Adoption, adoptions, AnimalChange, type StoredAdoption } from './record
 /** The key of all events: subscribers choose by category, and an animal may move to another one. */
 export const allEvents = 'all';
 
-/** How long the process that stored an adoption has to publish it before others do, in milliseconds. */
+/** How long the process that stored or claimed an adoption has to publish it before others do, in milliseconds. */
 const publishMs = 10_000;
 
 /** How often a process looks for adoptions that are not published, in milliseconds. */
@@ -51,13 +51,13 @@ export class ShelterEvents {
 
   /**
    * Publishes an adoption that is stored with `isUnpublished`, and then removes this mark. No adoption may be missed: if the
-   * process dies in between, or the event log fails, `publishLeft` of any process publishes it, for the second time if only
-   * the mark was not removed.
+   * process dies in between, or the event log fails, `publishLeft` of one other process publishes it, for the second time if
+   * only the mark was not removed.
    */
   async adopted(adoption: StoredAdoption): Promise<void> {
     try {
       await this.adoptions.publish(allEvents, adoption);
-      await this.#store.collection(adoptions).update(adoption.id, { isUnpublished: null });
+      await this.#store.collection(adoptions).update(adoption.id, { isUnpublished: null, claimedAt: null });
     } catch (err) {
       this.#log.error({ err, adoption: adoption.id }, 'an adoption was stored, and is published later');
     }
@@ -80,12 +80,24 @@ export class ShelterEvents {
     try {
       const where = { isUnpublished: true } as const;
       const { records } = await this.#store.collection(adoptions).list({ limit: 100, where });
-      for (const adoption of records.filter(({ adoptedAt }) => adoptedAt < before)) {
-        // oxlint-disable-next-line no-await-in-loop -- in their order
-        await this.adopted(adoption);
+      for (const adoption of records.filter(({ adoptedAt, claimedAt = adoptedAt }) => claimedAt < before)) {
+        // oxlint-disable-next-line no-await-in-loop -- each is claimed immediately before it is published
+        if (await this.#claim(adoption)) await this.adopted(adoption);
       }
     } catch (err) {
-      this.#log.error({ err }, 'adoptions that are not published could not be read');
+      this.#log.error({ err }, 'adoptions that are not published could not be read or claimed');
+    }
+  }
+
+  /** Claims an adoption that another process has left. @returns whether this process publishes it: of several, one does */
+  async #claim({ id, version }: StoredAdoption): Promise<boolean> {
+    try {
+      const claimedAt = new Date().toISOString();
+      await this.#store.collection(adoptions).update(id, { claimedAt }, { ifVersion: version });
+      return true;
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'version-mismatch') return false;
+      throw error;
     }
   }
 }

@@ -16,6 +16,12 @@ export const answerPage = `<!doctype html>
     if (id === undefined) return;
     source = new EventSource('/v1/answers/' + id + '?' + new URLSearchParams({ question }));
     source.addEventListener('message', ({ data }) => output.append(JSON.parse(data)));
+    source.addEventListener('resync', () => {
+      // The log was emptied: EventSource connects again, and gets the new answer from its beginning.
+      if (output.textContent !== '') return (output.textContent = '');
+      source.close();
+      output.append('The answer is no longer kept.');
+    });
     source.addEventListener('end', () => source.close());
     source.addEventListener('error', ({ data }) => {
       // Without data, the connection was lost: EventSource connects again, unless the response was an error.

@@ -1,6 +1,6 @@
 import { initTRPC } from '@trpc/server';
 import { streamText, toUIMessageStream, type UIMessageChunk } from 'ai';
-import { type GatewayMeta, resyncErrors } from 'trpc-gateway/procedures';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { type Resumable, runErrors } from 'trpc-gateway-runtime/events';
 import { z } from 'zod';
 import type { SlowModel } from './model.ts';
@@ -20,7 +20,7 @@ const Question = z.object({
   lastEventId: z.string().optional(),
 });
 
-const question = t.procedure.errors(runErrors).errors(resyncErrors).input(Question);
+const question = t.procedure.errors(runErrors).input(Question);
 
 export const answersRouter = t.router({
   answer: question

@@ -59,6 +59,7 @@ export class ResumableChatTransport implements ChatTransport<UIMessage> {
     let unsubscribe = () => {};
     return new ReadableStream<UIMessageChunk>({
       start: (controller) => {
+        if (signal?.aborted) return controller.error(signal.reason);
         const answer = this.#client.chat.subscribe(
           { id, question: text },
           {
@@ -69,7 +70,11 @@ export class ResumableChatTransport implements ChatTransport<UIMessage> {
           },
         );
         unsubscribe = () => answer.unsubscribe();
-        signal?.addEventListener('abort', unsubscribe);
+        const stop = () => {
+          unsubscribe();
+          controller.error(signal?.reason);
+        };
+        signal?.addEventListener('abort', stop, { once: true });
       },
       cancel: () => unsubscribe(),
     });
