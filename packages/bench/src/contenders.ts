@@ -168,7 +168,7 @@ export const contenders: readonly Contender[] = [
   }),
   ...inEachStyle({
     name: 'orpc',
-    title: 'oRPC 2 beta on Node, RPC in its own protocol',
+    title: 'oRPC 2 beta, its own RPC',
     command: node(at('./contenders/orpc.ts')),
     own: orpcRequests,
     lacks: {
@@ -211,7 +211,11 @@ export const contenders: readonly Contender[] = [
     title: 'Elysia on Bun',
     runtime: 'bun',
     command: bun(at('./contenders/elysia.ts')),
-    lacks: { ...lacking([...rpcCases, ...rpcErrors], 'Elysia has no tRPC adapter'), ...no405, ...noMcp },
+    lacks: {
+      ...lacking([...rpcCases, ...rpcErrors], 'its plugin for tRPC was not tried'),
+      ...no405,
+      ...noMcp,
+    },
   }),
   contender({
     name: 'server-embedded',

@@ -25,7 +25,13 @@ it('the entry points export exactly these values', () => {
     'takeTokens',
   ]);
   expect(Object.keys(client)).toEqual(['callHeaders', 'hasIdempotencyKey', 'safeRetryLink']);
-  expect(Object.keys(meta)).toEqual(['apiErrorSchema', 'declareErrors', 'fileStream']);
+  expect(Object.keys(meta)).toEqual([
+    'apiErrorSchema',
+    'declareErrors',
+    'resyncDefinition',
+    'resyncErrors',
+    'fileStream',
+  ]);
   expect(Object.keys(internal).toSorted()).toEqual([
     'editDistance',
     'formatProblems',

@@ -31,7 +31,7 @@ export async function serveReport(started: Started): Promise<string> {
     ['REST', `${origin}/v1`, countOf(count('REST'), 'operation')],
     ['MCP', `${origin}/mcp`, countOf(count('MCP'), 'tool')],
     ['OpenAPI', `${origin}/openapi.json`, ''],
-    ['Docs', ...(hasDocsPage ? [`${origin}/docs`, ''] : ['none: npm install trpc-gateway-runtime', ''])],
+    ['Docs', ...(hasDocsPage ? [`${origin}/docs`, ''] : ['none: install trpc-gateway-runtime', ''])],
   ] as const;
   const width = Math.max(...urls.map(([, url = '']) => url.length));
   return [

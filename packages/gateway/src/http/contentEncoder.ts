@@ -1,6 +1,6 @@
 // oxlint-disable-next-line no-restricted-imports -- types only: the runtime may have no such module
 import type * as Zlib from 'node:zlib';
-import { type BodyStream, type HttpResponse, utf8Bytes } from './response.ts';
+import { type BodyStream, discardStream, type HttpResponse, utf8Bytes } from './response.ts';
 
 /** A content coding that responses may have: `gzip` (RFC 9110 §8.4.1.3), `br` (RFC 7932) or `zstd` (RFC 9659). */
 export type ContentCoding = 'br' | 'gzip' | 'zstd';
@@ -10,8 +10,9 @@ export interface ContentEncoder {
   encode(bytes: Uint8Array): Uint8Array;
   /** Encodes on another thread, for bodies that would block the event loop. */
   encodeLater(bytes: Uint8Array): Promise<Uint8Array>;
-  /** Creates a stream that puts out all that is written to it at once. */
   createStream(): Zlib.Gzip | Zlib.BrotliCompress | Zlib.ZstdCompress;
+  /** The flush after which all that was written to its stream is put out. */
+  readonly flush: number;
 }
 
 /** What runtimes have of Node's built-ins: not all have each coding, and a browser has none. */
@@ -24,9 +25,8 @@ interface Runtime {
  * Returns the encoders that the runtime has, by content coding; none without `node:zlib`. It is no import: on a runtime
  * without Node's built-ins, that would end the start of every gateway.
  *
- * The levels are those of equal sizes: 19 kB of JSON become 3.3 to 3.6 kB, in 80 µs (zstd), 140 µs (br) and 150 µs (gzip).
- * The windows of streams are small, since each is kept while its stream is open: it takes 90 kB (zstd), 125 kB (gzip) or
- * 270 kB (br). Events of 130 bytes, each sent on its own, become 30% (gzip), 33% (zstd) or 34% (br) of that.
+ * The levels are those of equal sizes, and the windows of streams are small, since each is kept while its stream is open.
+ * docs/gateway/compression.md has the figures.
  */
 export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
   const encoders = new Map<ContentCoding, ContentEncoder>();
@@ -42,7 +42,8 @@ export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
     encoders.set('zstd', {
       encode: (bytes) => zstdCompressSync(bytes, options),
       encodeLater: (bytes) => later((done) => zstdCompress(bytes, options, done)),
-      createStream: () => createZstdCompress({ params, flush: c.ZSTD_e_flush, chunkSize }),
+      createStream: () => createZstdCompress({ params, chunkSize }),
+      flush: c.ZSTD_e_flush,
     });
   }
   if (createBrotliCompress && brotliCompress && brotliCompressSync) {
@@ -51,7 +52,8 @@ export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
     encoders.set('br', {
       encode: (bytes) => brotliCompressSync(bytes, options),
       encodeLater: (bytes) => later((done) => brotliCompress(bytes, options, done)),
-      createStream: () => createBrotliCompress({ params, flush: c.BROTLI_OPERATION_FLUSH, chunkSize }),
+      createStream: () => createBrotliCompress({ params, chunkSize }),
+      flush: c.BROTLI_OPERATION_FLUSH,
     });
   }
   if (createGzip && gzip && gzipSync) {
@@ -62,7 +64,9 @@ export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
     encoders.set('gzip', {
       encode: (bytes) => encode(bytes, options),
       encodeLater: (bytes) => later((done) => gzip(bytes, options, done)),
-      createStream: () => createGzip({ ...small, flush: c.Z_SYNC_FLUSH, chunkSize }),
+      createStream: () => createGzip({ ...small, chunkSize }),
+      // Not the default of its `flush`, which forgets the window.
+      flush: c.Z_SYNC_FLUSH,
     });
   }
   return encoders;
@@ -108,13 +112,20 @@ export function encodeBody(
   return known;
 }
 
+/** Number of bytes after which a stream is flushed, though its source has more. */
+const flushSize = 16 * 1024;
+
 /**
- * A stream in a content coding. Each chunk of the source is sent at once, and requested when the network has taken the
- * one before.
+ * A stream in a content coding. What its source has at once is encoded together, since each flush takes bytes; when the
+ * source has to wait, all that it has yielded is sent. One chunk is requested ahead, further ones when the network has
+ * taken those before.
  */
 class EncodedStream implements BodyStream {
   readonly #encoder: ContentEncoder;
   readonly #source: BodyStream;
+  /** Not before the first chunk: a client that leaves before costs no encoder. */
+  #stream: ReturnType<ContentEncoder['createStream']> | undefined;
+  #isLeft = false;
   readonly end?: () => void;
   readonly expire?: () => void;
 
@@ -127,58 +138,59 @@ class EncodedStream implements BodyStream {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    const source: AsyncIterator<Uint8Array> & Partial<AsyncDisposable> = this.#source[Symbol.asyncIterator]();
-    let parts: Uint8Array[] = [];
-    let stream: ReturnType<ContentEncoder['createStream']> | undefined;
-    let isEnded = false;
-    let written = Promise.withResolvers<void>();
-    /** Not before the first chunk: a client that leaves before costs no encoder. */
-    const open = () => {
-      stream = this.#encoder.createStream();
-      stream.on('data', (part: Uint8Array) => parts.push(part));
-      stream.on('end', () => written.resolve());
-      stream.on('error', (error) => written.reject(error));
-      return stream;
-    };
-    const close = () => {
-      isEnded = true;
-      stream?.destroy();
-    };
+    const source = this.#source[Symbol.asyncIterator]();
+    const encoded = this.#encode(source);
     return {
-      async next() {
-        try {
-          const chunk = isEnded ? undefined : await source.next();
-          // The reader may have left meanwhile.
-          if (isEnded || chunk === undefined) return { done: true, value: undefined };
-          written = Promise.withResolvers();
-          stream ??= open();
-          if (chunk.done) stream.end();
-          else stream.write(chunk.value, (error) => (error ? written.reject(error) : written.resolve()));
-          await written.promise;
-          if (chunk.done) isEnded = true;
-          const value = parts.length === 1 ? (parts[0] as Uint8Array) : joined(parts);
-          parts = [];
-          return { done: false, value };
-        } catch (error) {
-          close();
-          throw error;
-        }
-      },
-      async return() {
-        close();
-        await (source[Symbol.asyncDispose]?.() ?? source.return?.());
+      next: () => encoded.next(),
+      // That of the generator would wait for a pending `next`.
+      return: async () => {
+        this.#isLeft = true;
+        this.#stream?.destroy();
+        await discardStream(this.#source, source);
         return { done: true, value: undefined };
       },
     };
   }
-}
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.byteLength;
+  async *#encode(source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+    let parts: Uint8Array[] = [];
+    let fail: (error: Error) => void;
+    const finished = (start: (done: (error?: Error | null) => void) => void) =>
+      new Promise<void>((resolve, reject) => {
+        fail = reject;
+        start((error) => (error ? reject(error) : resolve()));
+      });
+    try {
+      let ahead = source.next();
+      for (let size = 0; ;) {
+        const { done: isLast, value } = await ahead;
+        if (this.#isLeft) return;
+        const stream = (this.#stream ??= this.#encoder
+          .createStream()
+          .on('data', (part: Uint8Array) => parts.push(part))
+          .on('error', (error) => fail(error)));
+        if (isLast) {
+          await finished((done) => stream.once('end', done).end());
+          yield* parts;
+          return;
+        }
+        ahead = source.next();
+        let isThere = false;
+        // A chunk that fails is not there: those before it are sent first.
+        ahead.then(
+          () => (isThere = true),
+          () => {},
+        );
+        await finished((done) => stream.write(value, done));
+        size += value.byteLength;
+        if (isThere && size < flushSize) continue;
+        await finished((done) => stream.flush(this.#encoder.flush, done));
+        yield* parts;
+        parts = [];
+        size = 0;
+      }
+    } finally {
+      this.#stream?.destroy();
+    }
   }
-  return all;
 }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { endless } from '../testing/streams.ts';
 import {
@@ -184,4 +185,15 @@ describe('OutgoingResponse', () => {
     create(body as never).removeBody();
     await expect.poll(() => isCancelled).toBe(true);
   });
+});
+
+it.each([
+  ['before its first chunk', false],
+  ['while its first chunk is awaited', true],
+])('a reported stream of Node that is left %s is destroyed', async (_when, isPending) => {
+  const source = new Readable({ read() {} });
+  const iterator = reportedStream(source, () => {})[Symbol.asyncIterator]();
+  if (isPending) iterator.next().catch(() => {});
+  await iterator.return?.();
+  expect(source.destroyed).toBe(true);
 });

@@ -85,12 +85,19 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
 
 export const isBodyStream = isAsyncIterable as (body: unknown) => body is BodyStream;
 
-/** Ends a stream that will not be read. Errors are ignored here: the producer logs them. */
-export async function discardStream(stream: AsyncIterable<unknown>): Promise<void> {
+/**
+ * Ends a stream that will not be read, or not further. Errors are ignored here: the producer logs them.
+ * @param reader the iterator of the stream, if it has been created
+ */
+export async function discardStream(
+  stream: AsyncIterable<unknown>,
+  reader?: AsyncIterator<unknown> & Partial<AsyncDisposable>,
+): Promise<void> {
   try {
     if (destroyNodeStream(stream)) return;
-    if (stream instanceof ReadableStream) await stream.cancel();
-    else await stream[Symbol.asyncIterator]().return?.();
+    if (reader === undefined && stream instanceof ReadableStream) return await stream.cancel();
+    const iterator: NonNullable<typeof reader> = reader ?? stream[Symbol.asyncIterator]();
+    await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
   } catch {
     // The producer logs it.
   }
@@ -98,7 +105,7 @@ export async function discardStream(stream: AsyncIterable<unknown>): Promise<voi
 
 /**
  * Destroys a stream of Node, which holds its file open until then: its iterator does not do that before the first
- * `next`.
+ * `next`, nor while one is pending.
  * @returns whether it is a stream of Node
  */
 export function destroyNodeStream(stream: object): boolean {
@@ -120,7 +127,7 @@ export function reportedStream(
 ): BodyStream {
   return {
     [Symbol.asyncIterator]() {
-      const iterator: AsyncIterator<Uint8Array> & Partial<AsyncDisposable> = source[Symbol.asyncIterator]();
+      const iterator = source[Symbol.asyncIterator]();
       let end = (error?: unknown, isCut?: boolean) => {
         end = () => {};
         onEnd(error, isCut);
@@ -139,7 +146,7 @@ export function reportedStream(
         async return(value) {
           // Reported before the source returns: a source with a pending `next` may never return.
           end(undefined, true);
-          await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
+          await discardStream(source, iterator);
           return { done: true, value };
         },
       };

@@ -52,8 +52,9 @@ export function createCompression({ minSize = 1024 }: CompressionOptions): Compr
   const streamCoding = createNegotiation(encoders, preferredStreamCodings);
 
   return (context, response) => {
-    const { body } = response;
-    if (body === undefined || hasNoBody(response.status) || isSmaller(body, minSize)) return response;
+    const { body, status } = response;
+    if (status === 304) return asCompressed(context, response);
+    if (body === undefined || hasNoBody(status) || isSmaller(body, minSize)) return response;
     const fields = readFields(response);
     if (!mayCompress(context, fields)) return response;
     addVary(response, fields.vary);
@@ -75,6 +76,22 @@ export function createCompression({ minSize = 1024 }: CompressionOptions): Compr
     // An encoder fails only if memory is exhausted.
     return encoded instanceof Promise ? encoded.then(finish, () => response) : finish(encoded);
   };
+}
+
+/**
+ * Gives a 304 the `Vary` and the `ETag` of its 200 (RFC 9110 §15.4.5), as a cache updates its stored response by it
+ * (RFC 9111 §4.3.4). Whether that is compressed, only the client knows: it sends back the tag that it got.
+ */
+function asCompressed(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
+  const fields = readFields(response);
+  // A 304 need not have the type of its 200.
+  fields.type ||= 'text/plain';
+  if (!mayCompress(context, fields)) return response;
+  addVary(response, fields.vary);
+  const weak = `W/${fields.etag}`;
+  const isStrong = fields.etag.startsWith('"');
+  if (isStrong && context.request.header('if-none-match')?.includes(weak)) response.header('etag', weak);
+  return response;
 }
 
 const isSmaller = (body: NonNullable<OutgoingResponse['body']>, minSize: number): boolean =>

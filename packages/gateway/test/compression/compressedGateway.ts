@@ -143,6 +143,16 @@ const createCompressedRouter = (gate = new Gate()) =>
       .query(async function* () {
         for (let row = 0; row < 100; row += 1) yield Buffer.from(`${row},Rex,available\n`);
       }),
+    numbers: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/numbers', produces: 'text/csv' } })
+      .query(async function* () {
+        for (let row = 0; row < 10_000; row += 1) yield Buffer.from(`${row}\n`);
+      }),
+    gatedRows: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/gated-rows', produces: 'text/csv' } })
+      .query(async function* ({ signal }) {
+        for await (const { id } of gate.events(signal)) yield Buffer.from(`{"id":${id},}\n`);
+      }),
     ticks: t.procedure
       .meta({
         openapi: { method: 'GET', path: '/ticks', event: z.any() },
@@ -172,7 +182,7 @@ const page = (...headers: (readonly [string, string])[]): HttpResponse => ({
 const routes: NonNullable<GatewayOptions<CompressedRouter, unknown>['routes']> = {
   '/page': () => page(),
   '/tagged': (request) =>
-    request.header('if-none-match')?.replace(/^W\//, '') === '"1"'
+    request.header('if-none-match')?.includes('"1"')
       ? { status: 304, headers: [['etag', '"1"']] }
       : page(['etag', '"1"'], ['accept-ranges', 'bytes']),
   '/weak': () => page(['etag', 'W/"1"']),

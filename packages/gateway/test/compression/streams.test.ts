@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { eventually } from '@petstore/testing/eventually';
 import { everyForm } from '@petstore/testing/forms';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -15,6 +16,14 @@ it.each(codings)('a list of 100 has at most 25% of its bytes in %s', async (codi
   };
   const [plain, encoded] = [await size('identity'), await size(coding)];
   expect(encoded / plain).toBeLessThanOrEqual(0.25);
+});
+
+it.each(codings)('a download of 10,000 short rows has at most 60% of its bytes in %s', async (coding) => {
+  const server = await startCompressed();
+  const { bytes } = await sendRaw(server, '/v1/numbers', { headers: { 'accept-encoding': coding } });
+  const rows = Array.from({ length: 10_000 }, (_, row) => `${row}\n`).join('');
+  expect(decode(bytes, coding)).toBe(rows);
+  expect(bytes.length / rows.length).toBeLessThanOrEqual(0.6);
 });
 
 const count = everyForm ? 10_000 : 1000;
@@ -54,10 +63,10 @@ describe.each(codings)(`${count} values in %s`, (coding) => {
 });
 
 /** Reads the events of a stream, one after the other. */
-async function openEvents(coding: string | null, gate: Gate) {
+async function openEvents(coding: string | null, gate: Gate, target = '/v1/gated') {
   const server = await startCompressed({}, gate);
   const headers = { 'accept-encoding': coding ?? 'identity' };
-  const stream = await openRaw(server, '/v1/gated', { headers });
+  const stream = await openRaw(server, target, { headers });
   onTestFinished(() => stream.close());
   const decoded = decodeChunks(stream.chunks, coding)[Symbol.asyncIterator]();
   let text = '';
@@ -78,6 +87,16 @@ it.each(codings)('each event is sent at once in %s, though no other follows', as
   for (let id = 1; id <= 20; id += 1) {
     // oxlint-disable-next-line no-await-in-loop -- the next event follows when this one has arrived
     expect(await events.until(id)).toContain(JSON.stringify(animal(id)));
+    gate.release();
+  }
+});
+
+it.each(codings)('each row of a download is sent in %s when its producer waits', async (coding) => {
+  const gate = new Gate();
+  const rows = await openEvents(coding, gate, '/v1/gated-rows');
+  for (let id = 1; id <= 20; id += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- the next row follows when this one has arrived
+    expect(await rows.until(id)).toContain(`{"id":${id},}`);
     gate.release();
   }
 });
@@ -174,6 +193,23 @@ it('HEAD of a stream ends its producer', async () => {
   await eventually(
     () => `${gate.open} subscriptions are open.`,
     () => gate.open === 0,
+  );
+});
+
+it.each([true, false])('HEAD of a route closes its file (compression: %s)', async (compression) => {
+  const file = createReadStream(import.meta.filename);
+  const routes = {
+    '/file': () => ({ status: 200, headers: [['content-type', 'text/plain']] as const, body: file }),
+  };
+  const server = await startCompressed({ compression, routes });
+  const { status } = await sendRaw(server, '/file', {
+    method: 'HEAD',
+    headers: { 'accept-encoding': 'gzip' },
+  });
+  expect(status).toBe(200);
+  await eventually(
+    () => 'The file is open.',
+    () => file.destroyed,
   );
 });
 

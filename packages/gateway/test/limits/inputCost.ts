@@ -211,7 +211,7 @@ const maxInputBytes = 1_040_000;
 const inputSizes = [200, 2000, 20_000, 65_000, 200_000, 990_000];
 
 const fill = (unit: string, bytes: number) =>
-  Array(Math.ceil(bytes / (unit.length + 1)))
+  Array(Math.max(0, Math.ceil(bytes / (unit.length + 1))))
     .fill(unit)
     .join(',');
 

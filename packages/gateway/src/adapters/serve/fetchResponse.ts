@@ -167,8 +167,7 @@ function readableStream(request: FetchRequest, body: BodyStream): ReadableStream
   const stopListening = () => request.signal.removeEventListener('abort', onAbort);
   async function stop() {
     stopListening();
-    if (iterator) await iterator.return?.();
-    else await discardStream(body);
+    await discardStream(body, iterator);
   }
   return new ReadableStream<Uint8Array>(
     {

@@ -290,12 +290,11 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   async #sendStream(request: Request, head: Head, status: number, body: BodyStream): Promise<void> {
     this.#streams.add(body);
     if (this.isDraining) body.end?.();
-    let unread: AsyncIterable<Uint8Array> = body;
+    let chunks: AsyncIterator<Uint8Array> | undefined;
     try {
       const sink = this.openStream(request, head, status);
       const wait = unlessAborted(request);
-      const chunks = body[Symbol.asyncIterator]();
-      unread = { [Symbol.asyncIterator]: () => chunks };
+      chunks = body[Symbol.asyncIterator]();
       while (!request.isAborted) {
         const next = await wait(chunks.next());
         if (next === undefined || request.isAborted) break;
@@ -313,7 +312,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     } finally {
       this.#streams.delete(body);
     }
-    void discardStream(unread);
+    void discardStream(body, chunks);
   }
 }
 
