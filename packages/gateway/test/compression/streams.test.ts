@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { eventually } from '@petstore/testing/eventually';
-import { everyForm } from '@petstore/testing/forms';
+import { longForm } from '@petstore/testing/forms';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { has } from '../servers.ts';
 import { animal, Gate } from './compressedGateway.ts';
@@ -26,7 +26,7 @@ it.each(codings)('a download of 10,000 short rows has at most 60% of its bytes i
   expect(bytes.length / rows.length).toBeLessThanOrEqual(0.6);
 });
 
-const count = everyForm ? 10_000 : 1000;
+const count = longForm ? 10_000 : 1000;
 const lines = { 'trpc-accept': 'application/jsonl' };
 
 /** What is sent, with a target and headers. The values are available at once, or are sent one by one. */

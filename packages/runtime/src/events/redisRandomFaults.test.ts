@@ -16,7 +16,7 @@ import { Journey } from './testing/journey.ts';
 const channels = ['a', 'b'] as const;
 
 /** How long faults are injected, in milliseconds. */
-const faultsMs = process.env['PETSTORE_TESTS'] === 'long' ? 600_000 : 20_000;
+const faultsMs = process.env['PETSTORE_TESTS'] === 'long' ? 600_000 : 8000;
 
 /** A reader that disconnects at random, and continues at another log, until it has read `end`. */
 async function travel(
