@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from './freePort.ts';
 
 /**
  * What the proxy does from now on:
@@ -86,19 +87,19 @@ export async function startFaultProxy(
       else unlessFrozen(() => response(message));
     });
   });
-  listener.listen(0, '127.0.0.1');
+  // Stays its own while nothing listens on it.
+  const listenPort = await freePort();
+  listener.listen(listenPort, '127.0.0.1');
   await once(listener, 'listening');
-  const address = listener.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
 
   return {
-    uri: uri.replace(/(\/\/(?:[^/@]*@)?)[^/]+/, `$1127.0.0.1:${address.port}`),
+    uri: uri.replace(/(\/\/(?:[^/@]*@)?)[^/]+/, `$1127.0.0.1:${listenPort}`),
     set(next) {
       fault = next;
       if (next.kind === 'reject') {
         listener.close();
         for (const link of links) link.destroy();
-      } else if (!listener.listening) listener.listen(address.port, '127.0.0.1');
+      } else if (!listener.listening) listener.listen(listenPort, '127.0.0.1');
       if (next.kind !== 'freeze') {
         const actions = held;
         held = [];

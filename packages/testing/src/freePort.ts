@@ -1,12 +1,22 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+
+/**
+ * Below the ports that Linux (from 32768), macOS and Windows (from 49152) give to connections and to `listen(0)`:
+ * nothing takes such a port between the test that asked for it and the process that listens on it, nor while a test
+ * has that process killed and started again.
+ */
+const PORTS = { first: 10_240, last: 32_767 };
 
 /** A free port of 127.0.0.1, for a process that needs its port before it starts. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // What listens on a port has no other kind of address.
-  const { port } = server.address() as AddressInfo;
+  const port = PORTS.first + Math.floor(Math.random() * (PORTS.last - PORTS.first + 1));
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

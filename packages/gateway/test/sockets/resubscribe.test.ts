@@ -1,4 +1,5 @@
 import { everyForm, longForm } from '@petstore/testing/forms';
+import { freePort } from '@petstore/testing/freePort';
 import { createTRPCClient, createWSClient, wsLink, type TRPCClient } from '@trpc/client';
 import { initTRPC, tracked } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
@@ -76,8 +77,8 @@ async function startRestartable() {
     });
     return serve(gateway, { port });
   };
-  let server = await start(0);
-  const { port } = server;
+  const port = await freePort();
+  let server = await start(port);
   let connections = 0;
   const client = createWSClient({
     url: `ws://127.0.0.1:${port}/trpc`,
