@@ -152,22 +152,48 @@ describe('the README and docs/clients.md', () => {
     expect(list.trim()).toBe(configurationList());
   });
 
-  test('the table in the README has the figures of docs/bench/bench.md', async () => {
-    const [, marked = ''] = /<!-- bench -->(.*)<!-- \/bench -->/s.exec(await readPage('README.md')) ?? [];
-    const [head = [], ...shown] = tablesOf(marked)[0] ?? [];
+  test('the picture in the README has the figures of docs/bench/bench.md', async () => {
     const [, runs = ''] = (await readPage('docs/bench/bench.md')).split('\n## The README’s servers\n');
     const [ofSection = ''] = runs.split('\n## ');
     const tables = ofSection.split('\nProcessor time of one request').slice(1);
-    const measured = tables.flatMap((table) => tablesOf(table)[0] ?? []);
-    expect(shown.length).toBeGreaterThan(3);
-    for (const row of shown) {
-      const cells = measured.find(([contender]) => contender === row[0]) ?? [];
-      expect(row).toEqual(
-        head.map((column) => cells[measured[0]?.indexOf(column) ?? -1]?.replace(/, [\d,]+\/s$/, '')),
-      );
+    const [head = [], ...rows] = tables.flatMap((table) => tablesOf(table)[0] ?? []);
+    const measured = head.slice(1).flatMap((subject, column) =>
+      rows.flatMap(([contender = '', ...cells]) => {
+        const [, microseconds] = /^([\d.]+) µs/.exec(cells[column] ?? '') ?? [];
+        return microseconds === undefined
+          ? []
+          : [{ subject, contender, perSecond: 1e6 / Number(microseconds) }];
+      }),
+    );
+    const shown = barsOf(await readPage('docs/bench/bench.svg'));
+    expect(shown.length).toBeGreaterThan(10);
+    expect(shown.map(({ subject, contender }) => [subject, contender])).toEqual(
+      measured.map(({ subject, contender }) => [subject, contender]),
+    );
+    for (const [index, { perSecond }] of shown.entries()) {
+      // Both figures are rounded to two or three digits.
+      const ratio = perSecond / (measured[index]?.perSecond ?? 0);
+      expect([shown[index], Math.abs(ratio - 1) < 0.05]).toEqual([shown[index], true]);
     }
   });
 });
+
+/** The bars of the picture, in order, with the requests per second that their labels say. */
+function barsOf(picture: string) {
+  const bars: { subject: string; contender: string; perSecond: number }[] = [];
+  let subject = '';
+  let contender = '';
+  for (const [, attributes = '', text = ''] of picture.matchAll(/<text [^>]*?"(\w*)" ?>(.*?)<\/text>/g)) {
+    const content = text.replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+    const [, digits, thousands] = /^([\d.]+)(k?)$/.exec(content) ?? [];
+    if (attributes === 'case') subject = content;
+    else if (attributes === 'end') contender = content;
+    else if (digits !== undefined) {
+      bars.push({ subject, contender, perSecond: Number(digits) * (thousands === 'k' ? 1_000 : 1) });
+    }
+  }
+  return bars;
+}
 
 /** The Markdown tables of a text: their heads and rows, cell by cell. */
 const tablesOf = (text: string) =>
