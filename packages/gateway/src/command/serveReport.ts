@@ -44,7 +44,7 @@ export async function serveReport(started: Started): Promise<string> {
     ...trpcDifferences(router).map((line) => `  - ${line}`),
     ...(hasContext ? [] : ['  - Without --context, the context of procedures is {}.']),
     `  All of it: ${pages}/docs/gateway/trpc.md`,
-    ...(served.hasRestMetadata ? await presetLines(router, file) : defaultLines(router)),
+    ...(served.hasRestMetadata ? await presetLines(router, file) : defaultLines(router, served)),
     '',
     `A server of your own: ${pages}/packages/gateway#readme`,
     '',
@@ -88,7 +88,11 @@ function trpcDifferences({ _def: { _config: config } }: AnyTRPCRouter): readonly
 }
 
 /** What differs over REST and MCP, for a router without metadata. */
-function defaultLines({ _def: { _config: config } }: AnyTRPCRouter): readonly string[] {
+function defaultLines(
+  { _def: { _config: config } }: AnyTRPCRouter,
+  { procedures }: Served,
+): readonly string[] {
+  const untyped = procedures.filter(({ hasOutput }) => !hasOutput).length;
   return [
     '',
     'What differs over REST and MCP:',
@@ -97,6 +101,11 @@ function defaultLines({ _def: { _config: config } }: AnyTRPCRouter): readonly st
       ? []
       : [
           '  - They send JSON, without the router’s transformer: a date is text, a Map is {}, a bigint is an error.',
+        ]),
+    ...(untyped === 0
+      ? []
+      : [
+          `  - ${untyped} of ${countOf(procedures.length, 'procedure')} have no output schema (.output): the document and the tools have no types of what they return.`,
         ]),
   ];
 }

@@ -1,5 +1,6 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { isObject } from '../http/isObject.ts';
+import { readDefinition } from '../procedures/compile.ts';
 import type { McpMeta, RestMeta } from '../procedures/meta.ts';
 
 /** What the metadata of a router chooses for REST and MCP. If it chooses nothing for one of them, all is served. */
@@ -14,6 +15,8 @@ export interface Served {
 interface ServedByMetadata {
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
+  /** Whether it has a schema of its output, or is a subscription. */
+  readonly hasOutput: boolean;
   /** Why it is not served over REST; `undefined` if it is. */
   readonly notRest: string | undefined;
   /** Why it is no tool; `undefined` if it is. */
@@ -26,12 +29,13 @@ export async function readServed(router: AnyTRPCRouter): Promise<Served> {
     await Promise.all(Object.values(router._def.lazy).map((loader) => loader.load()));
   }
   const procedures = Object.entries(router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>).map(
-    ([path, { _def }]) => {
-      const { openapi, mcp } = (isObject(_def.meta) ? _def.meta : {}) as {
+    ([path, procedure]) => {
+      const { meta, output, type } = readDefinition(procedure);
+      const { openapi, mcp } = (isObject(meta) ? meta : {}) as {
         readonly openapi?: boolean | RestMeta;
         readonly mcp?: boolean | McpMeta;
       };
-      return { path, type: _def.type, openapi, mcp };
+      return { path, type, hasOutput: output !== undefined || type === 'subscription', openapi, mcp };
     },
   );
   const hasRestMetadata = procedures.some(({ openapi }) => openapi !== undefined);
@@ -39,9 +43,10 @@ export async function readServed(router: AnyTRPCRouter): Promise<Served> {
   return {
     hasRestMetadata,
     hasToolMetadata,
-    procedures: procedures.map(({ path, type, openapi, mcp }) => ({
+    procedures: procedures.map(({ path, type, hasOutput, openapi, mcp }) => ({
       path,
       type,
+      hasOutput,
       notRest: reasonOf('openapi', openapi, hasRestMetadata) ?? eventReason(type, openapi),
       notTool: reasonOf('mcp', mcp, hasToolMetadata),
     })),

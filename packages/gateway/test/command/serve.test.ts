@@ -246,7 +246,10 @@ const rows: readonly Shape[] = [
     shape: 'hostService',
     args: ['router.ts'],
     procedures: ['git.status', 'git.clone', 'git.blame', 'health', 'restart'],
-    says: [/Without --context, the context of procedures is \{\}\.$/m],
+    says: [
+      /Without --context, the context of procedures is \{\}\.$/m,
+      /5 of 5 procedures have no output schema \(\.output\): the document and the tools have no types/m,
+    ],
     async check(running) {
       const { origin } = running;
       expect(await rest(origin, '/git/status', { body: 'main' })).toEqual([200, 'main is clean (1000 ms)']);
