@@ -94,12 +94,11 @@ export const adoptionProcedures = {
 
 /** Marks an animal as adopted, if it is available. Of concurrent calls, one succeeds. */
 async function markAdopted(ctx: Context, animalId: number, signal: AbortSignal | undefined) {
+  // oxlint-disable no-await-in-loop -- again if another call has changed it meanwhile
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- again if another call has changed it meanwhile
     const { status, version } = await getRecord(ctx, animals, animalId, { signal });
     if (status !== 'available') throw adoptionErrors.NOT_AVAILABLE({ data: { status } });
     try {
-      // oxlint-disable-next-line no-await-in-loop
       return await updateRecord(
         ctx,
         animals,
@@ -112,4 +111,5 @@ async function markAdopted(ctx: Context, animalId: number, signal: AbortSignal |
       if (!(cause instanceof StoreError && cause.code === 'version-mismatch')) throw error;
     }
   }
+  // oxlint-enable no-await-in-loop
 }

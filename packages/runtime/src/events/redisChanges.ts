@@ -66,18 +66,18 @@ export function followChanges({ connect, key, watches }: FollowOptions) {
     async follow(): Promise<void> {
       if (isFollowing) return;
       isFollowing = true;
+      // oxlint-disable no-await-in-loop -- one after the other
       while (!watches.isEmpty && !closed.signal.aborted) {
         try {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           await wakeReaders();
         } catch {
-          // oxlint-disable-next-line no-await-in-loop
           await sleep(retryMs);
           // Another server may have another epoch, and older changes.
           last = beforeAll;
           watches.wakeAll();
         }
       }
+      // oxlint-enable no-await-in-loop
       isFollowing = false;
     },
     close(): void {
