@@ -1,13 +1,12 @@
-import { createGateway } from 'trpc-gateway';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
-import { initTRPC } from '@trpc/server';
 import { MongoClient } from 'mongodb';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { mongodbState } from './mongodb.ts';
 import { acceptedTogether } from './testing/acceptedTogether.ts';
 import { describeState } from './testing/stateContract.ts';
+import { describeUnreachableState } from './testing/unreachableState.ts';
 
-async function newDatabase(uri?: string) {
+async function newDatabase() {
   const database = testDatabase();
   const client = new MongoClient(database.uri);
   onTestFinished(async () => {
@@ -16,7 +15,7 @@ async function newDatabase(uri?: string) {
   });
   const open = () =>
     mongodbState({
-      connect: () => new MongoClient(uri ?? database.uri, { serverSelectionTimeoutMS: 500 }),
+      connect: () => new MongoClient(database.uri, { serverSelectionTimeoutMS: 500 }),
       database: database.database,
     });
   return { ...database, db: client.db(database.database), open };
@@ -89,63 +88,17 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     },
   );
 
-  it('mongodbState creates another client after an operation that took 5 s, and one only for operations that run together', async () => {
+  describeUnreachableState('in MongoDB', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');
     onTestFinished(() => proxy.close());
     const { database } = await newDatabase();
     let clients = 0;
     const connect = () => {
       clients += 1;
-      return new MongoClient(proxy.uri);
+      return new MongoClient(proxy.uri, { serverSelectionTimeoutMS: 500 });
     };
     const state = await mongodbState({ connect, database });
     onTestFinished(() => state.close());
-    await state.add('a', 'first', 60_000);
-    expect(clients).toBe(1);
-    proxy.set({ kind: 'freeze' });
-    const writes = await Promise.allSettled(
-      ['b', 'c'].map(async (key) => state.set(key, 'value', 60_000, 'ada')),
-    );
-    expect(writes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    proxy.set({ kind: 'none' });
-    expect(await state.add('a', 'second', 60_000)).toBe('first');
-    expect(clients).toBe(2);
-  });
-
-  it('rateLimit counts per process while the database is unavailable, and logs one error', async () => {
-    const proxy = await startFaultProxy(mongodbUri ?? '');
-    onTestFinished(() => proxy.close());
-    const { open } = await newDatabase(proxy.uri);
-    const state = await open();
-    onTestFinished(() => state.close());
-    const printed: string[] = [];
-    // oxlint-disable-next-line no-console -- the gateway reports an unavailable state here
-    vi.mocked(console.error).mockImplementation((line) => void printed.push(String(line)));
-    const t = initTRPC.create();
-    const { fetch } = await createGateway({
-      router: t.router({ ping: t.procedure.query(() => 'pong') }),
-      createContext: () => ({}),
-      document: { title: 'Ping', version: '0.0.0' },
-      rateLimit: { calls: 3, windowMs: 3_600_000 },
-      state,
-    });
-    proxy.set({ kind: 'reject' });
-    const statuses: number[] = [];
-    for (let call = 0; call < 5; call += 1) {
-      statuses.push((await fetch('http://localhost/trpc/ping')).status);
-    }
-    expect(statuses).toEqual([200, 200, 200, 429, 429]);
-    expect(printed).toHaveLength(1);
-    expect(printed[0]).toContain('the shared state of rateLimit is unavailable');
-    proxy.set({ kind: 'none' });
-    // The shared bucket was not used.
-    await expect
-      .poll(async () => (await fetch('http://localhost/trpc/ping')).status, {
-        timeout: 10_000,
-        interval: 200,
-      })
-      .toBe(200);
-    // oxlint-disable-next-line no-console
-    vi.mocked(console.error).mockClear();
+    return { state, proxy, clients: () => clients };
   });
 });

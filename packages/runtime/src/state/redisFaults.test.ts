@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { RedisClient } from '../redisConnection.ts';
 import { redisState } from './redis.ts';
 import { acceptedBy } from './testing/acceptedTogether.ts';
+import { describeUnreachableState } from './testing/unreachableState.ts';
 
 describe.skipIf(!hasRedis)('a state in a Redis that fails', () => {
   let shared: RedisProcess;
@@ -43,7 +44,7 @@ describe.skipIf(!hasRedis)('a state in a Redis that fails', () => {
     expect(await state.add('a', 'second', 60_000)).toBe('first');
   });
 
-  it('after a cut without a reset, commands reject after 5 s, and run once the network is back', async () => {
+  describeUnreachableState('in Redis', async () => {
     const proxy = await startFaultProxy(shared.url);
     onTestFinished(() => proxy.close());
     let clients = 0;
@@ -51,15 +52,7 @@ describe.skipIf(!hasRedis)('a state in a Redis that fails', () => {
       clients += 1;
       return createClient({ url: proxy.uri });
     });
-    await state.add('a', 'first', 60_000);
-    proxy.set({ kind: 'freeze' });
-    const writes = await Promise.allSettled(
-      ['b', 'c'].map(async (key) => state.set(key, 'value', 60_000, 'ada')),
-    );
-    expect(writes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    proxy.set({ kind: 'none' });
-    expect(await state.add('a', 'second', 60_000)).toBe('first');
-    expect(clients).toBe(2);
+    return { state, proxy, clients: () => clients };
   });
 
   it('redisState rejects within 6 s if no server listens', async () => {
