@@ -50,7 +50,7 @@ const noMcp = lacking(['mcp'], 'it has no MCP of its own: see the rows of the of
 const noMcpByHand = lacking(['mcp'], 'not written by hand');
 
 /**
- * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (docs/overload.md).
+ * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (docs/gateway/limits.md).
  * What it takes to know how long they wait is measured all the same.
  */
 const unhurried = { MAX_QUEUE_MS: '60000' };

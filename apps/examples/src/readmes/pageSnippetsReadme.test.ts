@@ -66,7 +66,7 @@ function moduleOf(snippet: string): string {
   return `import { ${used.join(', ')} } from './names.ts';\n${code}export {};\n`;
 }
 
-const pages = ['events', 'mcp', 'mounting', 'node', 'overload', 'streams', 'uws', 'websockets'];
+const pages = ['events', 'mcp', 'mounting', 'streams', 'uws', 'websockets'];
 
 test('the snippets of the pages on serving compile', async () => {
   const { write, compile } = await newSnippets();
