@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { clients, repository } from './project.ts';
+
+const run = promisify(execFile);
+
+const compiler = join(repository, 'node_modules/typescript/bin/tsc');
+
+/** What one type check took. */
+export interface TypeCheck {
+  /** The whole run of `tsc`, by the clock. */
+  readonly seconds: number;
+  /** What the compiler reports as its memory, in MB (10⁶ bytes). */
+  readonly memoryMb: number;
+  readonly types: number;
+}
+
+/**
+ * Checks the types of a folder with `tsc --noEmit --extendedDiagnostics`.
+ * @throws {Error} with the compiler's messages if a type is wrong
+ */
+export async function checkTypes(folder: string): Promise<TypeCheck> {
+  const args = ['--noEmit', '--extendedDiagnostics', '-p', folder];
+  const report = await runCompiler(args);
+  const figure = (name: string) => {
+    const text = new RegExp(`^${name}:\\s*([\\d.]+)`, 'm').exec(report)?.[1];
+    if (text === undefined) throw new Error(`The compiler reports no "${name}":\n${report}`);
+    return Number(text);
+  };
+  return {
+    seconds: figure('Total time'),
+    memoryMb: (figure('Memory used') * 1024) / 1e6,
+    types: figure('Types'),
+  };
+}
+
+async function runCompiler(args: readonly string[]): Promise<string> {
+  try {
+    return (await run(process.execPath, [compiler, ...args], { maxBuffer: 1e8 })).stdout;
+  } catch (cause) {
+    const { stdout = '' } = cause as { readonly stdout?: string };
+    throw new Error(`The type check failed:\n${stdout.slice(0, 2_000)}`, { cause });
+  }
+}
+
+/** Writes what the clients `typegen`, `trpcDeclarations` and `orpcDeclarations` of a project import. */
+export async function writeTypes(project: string): Promise<void> {
+  for (const library of ['trpc', 'orpc']) {
+    const emit = ['--declaration', '--emitDeclarationOnly', '--rewriteRelativeImportExtensions'];
+    const to = ['--rootDir', join(project, `${library}Server`), '--outDir', join(project, `${library}Types`)];
+    await runCompiler(['-p', join(project, `${library}Server`), ...emit, ...to]);
+  }
+  await run(process.execPath, [
+    '--conditions=trpc-gateway-source',
+    join(repository, 'packages/typegen/src/main.ts'),
+    ...['--router', join(project, 'trpcServer/index.ts')],
+    ...['--out', join(project, clients.typegen.name, 'types.ts')],
+  ]);
+}
+
+/** The version of the compiler, such as `7.0.2`. */
+export async function compilerVersion(): Promise<string> {
+  const text = await readFile(join(repository, 'node_modules/typescript/package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
