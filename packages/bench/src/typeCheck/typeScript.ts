@@ -55,8 +55,10 @@ export async function writeTypes(project: string): Promise<void> {
   await run(process.execPath, [
     '--conditions=trpc-gateway-source',
     join(repository, 'packages/typegen/src/main.ts'),
-    ...['--router', join(project, 'trpcServer/index.ts')],
-    ...['--out', join(project, clients.typegen.name, 'types.ts')],
+    '--router',
+    join(project, 'trpcServer/index.ts'),
+    '--out',
+    join(project, clients.typegen.name, 'types.ts'),
   ]);
 }
 
