@@ -25,13 +25,21 @@ export interface ExpectedResponse {
   readonly body: string;
 }
 
-/** The request that a contender with its own protocol receives in place of the case's request. */
-export type OwnRequest = Pick<HttpCase, 'request' | 'expected'>;
-
-interface HttpCase {
-  readonly kind: 'http';
+/** A request and its response. */
+interface Exchange {
   readonly request: CaseRequest;
   readonly expected: ExpectedResponse;
+}
+
+/** What a contender with its own protocol receives in place of the case's request or call. */
+export type OwnRequest = Exchange | Pick<SocketCase, 'path' | 'message' | 'response'>;
+
+interface HttpCase extends Exchange {
+  readonly kind: 'http';
+  /** Further requests, which the load sends in turn with the first one. */
+  readonly others?: readonly Exchange[];
+  /** How many requests the load sends at once on a connection. Default: 1. */
+  readonly pipelined?: number;
 }
 
 /** A call over a WebSocket that is open: many at once, on many sockets. */
@@ -49,6 +57,10 @@ export type Case = (HttpCase | SocketCase) & {
   /** The unit that is counted, and how many of them one request is. */
   readonly unit: 'requests' | 'calls' | 'events';
   readonly perRequest: number;
+  /** How many connections or sockets ask at once. Default: those of `measure.ts`. */
+  readonly connections?: number;
+  /** How many calls each socket has open. Default: that of `measure.ts`. */
+  readonly callsOpen?: number;
 };
 
 const authorization = `Bearer ${apiKey}`;
@@ -135,7 +147,8 @@ function lengthPrefixed(text: string): Buffer {
   return Buffer.concat([length, Buffer.from(text)]);
 }
 
-const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
+/** What the cases have in common that count requests. */
+export const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
 const rpcHeaders = { ...json, vary: rpcVary };
 
 function listOf(limit: number): Case {
@@ -170,8 +183,7 @@ function batchCase(size: number): Case {
 export const mcpSessions = 64;
 
 /** A call of a tool in the form of MCP 2025-11-25, with the input of the case `create`. */
-const toolCall: HttpCase = {
-  kind: 'http',
+const toolCall: Exchange = {
   request: {
     method: 'POST',
     path: '/mcp',

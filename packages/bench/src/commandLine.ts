@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
-import { cases } from './cases.ts';
-import { contenders } from './contenders.ts';
+import type { Suite } from './suites/suite.ts';
+import { suites } from './suites/suites.ts';
 
 const measurements = ['throughput', 'latency', 'start'] as const;
 type MeasurementName = (typeof measurements)[number];
 
 export interface BenchOptions {
+  readonly suite: Suite;
   readonly measurements: readonly MeasurementName[];
   readonly cases: readonly string[];
   readonly contenders: readonly string[];
@@ -22,17 +23,26 @@ export interface BenchOptions {
   readonly out: string;
 }
 
-/** The contenders of a quick run: the limit, ours, and the two peers that people come from. */
+/** The contenders of a quick run of the pet store's cases: the limit, ours, and the two peers that people come from. */
 export const quickContenders = ['minimal', 'gateway', 'gateway-middleware', 'fastify'];
+
+const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
+
+/** What `--cases` or `--contenders` of each suite may name. */
+const ofEachSuite = (part: keyof Suite) =>
+  Object.entries(suites)
+    .map(([suite, { [part]: list }]) => `\n                            ${suite}: ${namesOf(list).join(', ')}`)
+    .join('');
 
 export const help = `npm run bench -- [options]
 
 Without options: throughput, start and memory, and latency, of every contender.
 
-  --quick                 throughput of ${quickContenders.join(', ')}: 7 rounds of 0.25 s
+  --suite NAME            one of ${Object.keys(suites).join(', ')}; without it, pets
+  --quick                 throughput of ${quickContenders.join(', ')} (another suite: of all): 7 rounds of 0.25 s
   --measure NAMES         of ${measurements.join(', ')}
-  --cases NAMES           of ${cases.map(({ name }) => name).join(', ')}
-  --contenders NAMES      of ${contenders.map(({ name }) => name).join(', ')}
+  --cases NAMES           of${ofEachSuite('cases')}
+  --contenders NAMES      of${ofEachSuite('contenders')}
   --rounds NUMBER         how often everything is measured (5), again where other programs disturb it
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try
@@ -50,6 +60,7 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     args: [...args],
     options: {
       help: { type: 'boolean' },
+      suite: { type: 'string', default: 'pets' },
       quick: { type: 'boolean', default: false },
       measure: { type: 'string' },
       cases: { type: 'string' },
@@ -64,15 +75,17 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
   });
   if (values.help) return undefined;
   const { quick } = values;
-  const all = contenders.map(({ name }) => name);
+  const [suiteName = ''] = names(values.suite, Object.keys(suites));
+  const suite = suites[suiteName] as Suite;
+  const all = namesOf(suite.contenders);
+  const isPets = suite === suites['pets'];
   const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
   return {
-    measurements: names(values.measure, measurements, quick ? ['throughput'] : measurements),
-    cases: names(
-      values.cases,
-      cases.map(({ name }) => name),
-    ),
-    contenders: names(values.contenders, all, quick ? quickContenders : all),
+    suite,
+    // Start, memory and latency are compared with the pet store's cases.
+    measurements: names(values.measure, measurements, quick || !isPets ? ['throughput'] : measurements),
+    cases: names(values.cases, namesOf(suite.cases)),
+    contenders: names(values.contenders, all, quick && isPets ? quickContenders : all),
     rounds: positive('rounds', values.rounds, quick ? 7 : 5),
     seconds,
     // A shorter one compiles too little of a slow case.

@@ -24,7 +24,7 @@ process.once('exit', () => {
 export interface ContenderProcess {
   readonly pid: number;
   readonly port: number;
-  /** From the start of the process to its first 200 to a GET of the list, in milliseconds. */
+  /** From the start of the process to its first 200, in milliseconds. */
   readonly startMs: number;
   /** Resident memory of the process itself, in MB (10⁶ bytes). */
   residentMb(): Promise<number>;
@@ -44,7 +44,8 @@ export async function startContender({
   environment,
   name,
   store,
-}: Pick<Contender, 'command' | 'environment' | 'name' | 'store'>): Promise<ContenderProcess> {
+  readyPath = '/v1/pets?limit=1',
+}: Pick<Contender, 'command' | 'environment' | 'name' | 'store' | 'readyPath'>): Promise<ContenderProcess> {
   const [file, ...args] = onCore(serverCore, await command());
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const port = await freePort();
@@ -79,7 +80,7 @@ export async function startContender({
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await untilResponding(child, port, since + startDeadlineMs);
+    await untilResponding(child, `http://127.0.0.1:${port}${readyPath}`, since + startDeadlineMs);
   } catch (cause) {
     await stop();
     throw new Error(`${name} did not start: ${complaints || String(cause)}`, { cause });
@@ -114,9 +115,9 @@ export async function startContender({
   };
 }
 
-async function untilResponding(child: ChildProcess, port: number, deadline: number): Promise<void> {
+async function untilResponding(child: ChildProcess, url: string, deadline: number): Promise<void> {
   for (;;) {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/pets?limit=1`, {
+    const response = await fetch(url, {
       headers: { authorization: `Bearer ${apiKey}`, connection: 'close' },
     }).catch(() => undefined);
     await response?.arrayBuffer();

@@ -1,9 +1,10 @@
 import { everyForm, hasUws } from '@petstore/testing/forms';
 import { describe, expect, it } from 'vitest';
-import { apiKey, cases } from './cases.ts';
+import { apiKey } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
 import { caseOf, contenders } from './contenders.ts';
 import { installedBun } from './findBun.ts';
+import { suites } from './suites/suites.ts';
 import { UnavailableError } from './unavailableError.ts';
 import { differences } from './verify.ts';
 
@@ -19,10 +20,15 @@ const isRun = ({ name }: { readonly name: string }) => everyForm || brief.has(na
 
 describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () => {
   // Those with a middleware run all that those with async resolvers alone run.
-  const served = contenders.filter(({ name, store }) => store === 'memory' && !name.endsWith('-async'));
-  for (const contender of served.filter(isRun)) {
+  const served = Object.entries(suites).flatMap(([suite, { cases, contenders: all }]) =>
+    all
+      .filter(({ name, store }) => store === 'memory' && !name.endsWith('-async'))
+      .filter(isRun)
+      .map((contender) => ({ suite, cases, contender })),
+  );
+  for (const { suite, cases, contender } of served) {
     it.skipIf(contender.runtime === 'bun' && !hasBun)(
-      `${contender.name} answers every case that it does not leave out as all others do`,
+      `${contender.name} answers every case of the suite ${suite} that it does not leave out as all others do`,
       { timeout: 60_000 },
       async ({ skip }) => {
         const process = await startContender(contender).catch((error: unknown) => {

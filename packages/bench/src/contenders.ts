@@ -17,6 +17,8 @@ export interface Contender {
   readonly headers: 'all' | 'minimal';
   /** The only cases that it is measured in. Default: all. */
   readonly cases?: readonly string[];
+  /** The path that answers 200 when it has started. Default: the list of animals. */
+  readonly readyPath?: string;
   /** The cases that it serves in a protocol of its own. */
   readonly own?: Readonly<Record<string, OwnRequest>>;
   /** The cases that it cannot serve, with the reason. */
@@ -34,14 +36,17 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const source = '--conditions=trpc-gateway-source';
 const petStoreSource = at('../../../apps/server/src/main.ts');
 
-const node =
+/** The command of a contender on Node. */
+export const node =
   (file: string, ...before: string[]) =>
   async (): Promise<[string, ...string[]]> => [process.execPath, source, ...before, file];
-const bun =
+/** The command of a contender on Bun. */
+export const bun =
   (file: string, ...before: string[]) =>
   async (): Promise<[string, ...string[]]> => [await findBun(), source, ...before, file];
 
-const lacking = (names: readonly string[], reason: string) =>
+/** Cases that a contender cannot serve for one reason. */
+export const lacking = (names: readonly string[], reason: string) =>
   Object.fromEntries(names.map((name) => [name, reason]));
 const rpcCases = ['query', 'mutation', 'batch10', 'batch100', 'lines', 'socket', 'events'];
 const rpcErrors = ['unknownProcedure', 'wrongMethod'];
@@ -62,7 +67,7 @@ const gateway = node(petStoreSource, '--import', at('./contenders/gateway.ts'));
 const styledCases = ['get', 'list20', 'create', 'query', 'batch10', 'lines'];
 
 /** A contender on Node that does the least work on the store in memory, unless it says otherwise. */
-const contender = (
+export const contender = (
   described: Pick<Contender, 'name' | 'title' | 'command'> & Partial<Contender>,
 ): Contender => ({
   store: 'memory',

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { type Case, cases } from './cases.ts';
+import type { Case } from './cases.ts';
 import { type BenchOptions, help, quickContenders, readCommandLine } from './commandLine.ts';
 import { startContender } from './contenderProcess.ts';
-import { caseOf, contenders } from './contenders.ts';
+import { caseOf, contenders, type Contender } from './contenders.ts';
 import { checkCores } from './cores.ts';
 import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
 import { latency, type LatencyResult } from './latency.ts';
@@ -50,6 +50,7 @@ try {
 }
 
 async function runBench(options: BenchOptions): Promise<void> {
+  const { cases, contenders: all } = options.suite;
   const chosen = cases.filter(({ name }) => options.cases.includes(name));
   const results: Result[] = [];
   const latencies: LatencyResult[] = [];
@@ -62,13 +63,13 @@ async function runBench(options: BenchOptions): Promise<void> {
     blanks.push(...measured.blanks.filter(isNew));
     results.push(...measured.results.filter(isNew));
   }
-  const rows = contenders.map(({ name }) => name);
+  const rows = all.map(({ name }) => name);
   results.sort((a, b) => rows.indexOf(a.contender) - rows.indexOf(b.contender));
   const starts: StartResult[] = [];
   if (options.measurements.includes('start')) {
     // Of ours, the bundle that `npm start` runs: rows on the store in memory run the sources.
-    const ours = contenders.filter(({ name }) => name === 'server-embedded');
-    const peers = contenders.filter(
+    const ours = all.filter(({ name }) => name === 'server-embedded');
+    const peers = all.filter(
       ({ name, cases: only }) =>
         options.contenders.includes(name) &&
         !isOurs(name) &&
@@ -91,9 +92,9 @@ async function runBench(options: BenchOptions): Promise<void> {
     seconds: options.seconds,
     titles: {
       cases: Object.fromEntries(cases.map(({ name, title }) => [name, title])),
-      contenders: Object.fromEntries(contenders.map(({ name, title }) => [name, title])),
+      contenders: Object.fromEntries(all.map(({ name, title }) => [name, title])),
     },
-    stores: Object.fromEntries(contenders.map(({ name, store }) => [name, store])),
+    stores: Object.fromEntries(all.map(({ name, store }) => [name, store])),
     results,
     blanks,
     latencies,
@@ -130,7 +131,10 @@ function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
 }
 
 async function measureGroup(group: readonly string[], chosen: readonly Case[], options: BenchOptions) {
-  const { runners, blanks } = await startAll(group, chosen);
+  const { runners, blanks } = await startAll(
+    options.suite.contenders.filter(({ name }) => group.includes(name)),
+    chosen,
+  );
   const neighbour = options.neighbour ? await startNeighbour() : undefined;
   let results: readonly Result[] = [];
   const latencies: LatencyResult[] = [];
@@ -155,11 +159,11 @@ async function measureGroup(group: readonly string[], chosen: readonly Case[], o
 }
 
 /** Starts contenders. One that cannot start is left out; where one responds differently, nothing is measured. */
-async function startAll(names: readonly string[], chosen: readonly Case[]) {
+async function startAll(named: readonly Contender[], chosen: readonly Case[]) {
   const runners: Runner[] = [];
   const blanks: Blank[] = [];
   const wrong: string[] = [];
-  for (const contender of contenders.filter(({ name }) => names.includes(name))) {
+  for (const contender of named) {
     progress(`starting ${contender.name}`);
     try {
       runners.push({ contender, process: await startContender(contender) });

@@ -62,20 +62,23 @@ export async function measure(
 
 async function loadWith(port: number, subject: Case, seconds: number): Promise<Load> {
   if (subject.kind === 'http') {
+    const standard = subject.unit === 'events' ? connections.events : connections.requests;
     return wrk({
       port,
-      request: subject.request,
-      connections: subject.unit === 'events' ? connections.events : connections.requests,
+      requests: [subject.request, ...(subject.others ?? []).map(({ request }) => request)],
+      pipelined: subject.pipelined ?? 1,
+      connections: subject.connections ?? standard,
       seconds,
       expectsErrors: subject.expected.status >= 400,
     });
   }
-  const messages = Array.from({ length: sockets.callsOpen }, (_, index) => subject.message(index + 1));
+  const { connections: count = sockets.sockets, callsOpen = sockets.callsOpen } = subject;
+  const messages = Array.from({ length: callsOpen }, (_, index) => subject.message(index + 1));
   const options = {
     port,
     path: subject.path,
     authorization: `Bearer ${apiKey}`,
-    sockets: sockets.sockets,
+    sockets: count,
     messages,
     seconds,
   };

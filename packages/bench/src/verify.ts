@@ -16,10 +16,15 @@ export async function differences(
   headers: Contender['headers'],
 ): Promise<readonly string[]> {
   if (subject.kind === 'http') {
-    return responseDifferences(await call(port, subject.request), subject.expected, headers);
+    const problems: string[] = [];
+    for (const { request, expected } of [subject, ...(subject.others ?? [])]) {
+      problems.push(...responseDifferences(await call(port, request), expected, headers));
+    }
+    return problems;
   }
-  const response = await callOverSocket(port, subject.path, subject.message(7));
-  return response === subject.response(7) ? [] : [`responds ${response}, not ${subject.response(7)}`];
+  const response = comparable(await callOverSocket(port, subject.path, subject.message(7)));
+  const expected = comparable(subject.response(7));
+  return response === expected ? [] : [`responds ${response}, not ${expected}`];
 }
 
 function responseDifferences(
@@ -45,7 +50,8 @@ function responseDifferences(
 }
 
 /**
- * What is compared: a new animal's id is the store's to choose, and stands as 0, also in the text of a tool's result;
+ * What is compared: a new animal's id is the store's to choose, and stands as 0, also in the text of a tool's result; so
+ * does a time;
  * `charset=utf-8` says nothing that JSON does not say itself (RFC 8259 §8.1); and a list's commas may have a blank behind
  * them.
  */
@@ -53,7 +59,8 @@ const comparable = (text: string) =>
   text
     .replace(/(\\?"id\\?":)\d+(?=,\\?"name\\?":\\?"Rex\\?")/g, '$10')
     .replace(/^(\/v1\/pets\/)\d+$/, '$10')
-    .replace(/; ?charset=utf-8$/, '')
+    .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"0"')
+    .replace(/; ?charset=utf-8$/i, '')
     .replaceAll('",<', '", <');
 
 /** JSON lines without the order among calls, and a message of JSON-RPC without that of its members: both are a server's to choose. */

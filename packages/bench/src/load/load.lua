@@ -23,6 +23,19 @@ if sessions then
   end
 end
 
+local seriesFile = os.getenv("LOAD_SERIES_FILE")
+if seriesFile then
+  local file = assert(io.open(seriesFile, "rb"))
+  local series = {}
+  for each in (file:read("*a") .. "\0"):gmatch("(%Z*)%z") do series[#series + 1] = each end
+  file:close()
+  local sent = 0
+  request = function()
+    sent = sent + 1
+    return series[(sent - 1) % #series + 1]
+  end
+end
+
 done = function(summary, latency)
   local failures = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
   io.write(string.format('{"requests":%d,"microseconds":%d,"failures":%d,"errors":%d,"p50":%d,"p99":%d}\n',

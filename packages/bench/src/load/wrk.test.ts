@@ -36,7 +36,14 @@ it.skipIf(!hasWrk)(
     } as const;
     const { port } = server.address() as AddressInfo;
     try {
-      await wrk({ port, request, connections: 4, seconds: 0.5, expectsErrors: false });
+      await wrk({
+        port,
+        requests: [request],
+        pipelined: 1,
+        connections: 4,
+        seconds: 0.5,
+        expectsErrors: false,
+      });
     } finally {
       server.closeAllConnections();
       server.close();
@@ -44,5 +51,39 @@ it.skipIf(!hasWrk)(
     expect(ids.length).toBeGreaterThan(3);
     expect(new Set(ids).size).toBe(ids.length);
     expect(used).toEqual(new Set(['session-0', 'session-1', 'session-2']));
+  },
+);
+
+it.skipIf(!hasWrk)(
+  'the load sends several requests in turn, bodies with a length or in chunks, and connects again after a close',
+  async () => {
+    const received: string[] = [];
+    const server = createServer((req, res) => {
+      let body = '';
+      req
+        .setEncoding('utf8')
+        .on('data', (text: string) => (body += text))
+        .on('end', () => {
+          const { 'transfer-encoding': encoding, 'content-length': length, connection } = req.headers;
+          received.push([req.method, req.url, encoding, length, connection, body].join(' '));
+          res.end('ok');
+        });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const requests = [
+      { method: 'GET', path: '/sum?a=1', headers: {} },
+      { method: 'POST', path: '/sum', headers: { 'transfer-encoding': 'chunked' }, body: 'twenty' },
+      { method: 'POST', path: '/sum', headers: { connection: 'close' }, body: '20' },
+    ] as const;
+    const { port } = server.address() as AddressInfo;
+    try {
+      await wrk({ port, requests, pipelined: 1, connections: 2, seconds: 0.5, expectsErrors: false });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+    expect(new Set(received)).toEqual(
+      new Set(['GET /sum?a=1    ', 'POST /sum chunked   twenty', 'POST /sum  2 close 20']),
+    );
   },
 );

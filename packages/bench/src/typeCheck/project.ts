@@ -11,7 +11,7 @@ export const repository = fileURLToPath(new URL('../../../../', import.meta.url)
 const perFile = 10;
 
 /** The libraries whose types are compared. */
-export type Library = 'trpc' | 'orpc';
+type Library = 'trpc' | 'orpc';
 
 const compilerOptions = {
   target: 'es2024',

@@ -1,0 +1,13 @@
+import { Elysia } from 'elysia';
+import { pageOf } from './items.ts';
+
+// Elysia on Bun, without schemas. A number is sent as text.
+
+new Elysia()
+  .get('/baseline11', ({ query }) => Number(query['a']) + Number(query['b']))
+  .post('/baseline11', ({ query, body }) => Number(query['a']) + Number(query['b']) + Number(body), {
+    parse: 'text',
+  })
+  .get('/pipeline', () => 'ok')
+  .get('/json/:count', ({ params: { count }, query }) => pageOf(Number(count), Number(query['m'])))
+  .listen({ hostname: '127.0.0.1', port: Number(process.env['PORT']) });
