@@ -4,8 +4,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { median } from '../statistics.ts';
-import { writeProject } from './project.ts';
-import { checkTypes, compilerVersion, writeTypes, type TypeCheck } from './typeScript.ts';
+import { clients, writeProject } from './project.ts';
+import { checkTypes, compilerVersion, type TypeCheck, writeDeclarations, writeTypes } from './typeScript.ts';
 
 const { values } = parseArgs({
   options: {
@@ -37,12 +37,22 @@ for (const procedures of values.procedures.split(',').map(Number)) {
     await writeProject(project, procedures);
     await writeTypes(project);
     const checks = new Map<string, TypeCheck[]>(rows.map(([folder]) => [folder, []]));
+    for (const { library, name } of [clients.trpcDeclarations, clients.orpcDeclarations]) {
+      try {
+        await writeDeclarations(project, library);
+      } catch (error) {
+        checks.delete(name);
+        process.stderr.write(`SKIPPED: ${name} of ${procedures}: ${String(error)}\n`);
+      }
+    }
     // In turn: what else the machine does falls on all of them alike.
     for (let run = 0; run < Number(values.runs); run += 1) {
       for (const [folder, list] of checks) list.push(await checkTypes(join(project, folder)));
     }
     for (const [folder, title] of rows) {
-      const of = (figure: keyof TypeCheck) => median((checks.get(folder) ?? []).map((each) => each[figure]));
+      const runs = checks.get(folder);
+      if (runs === undefined) continue;
+      const of = (figure: keyof TypeCheck) => median(runs.map((each) => each[figure]));
       const figures = [
         of('seconds').toFixed(2),
         of('memoryMb').toFixed(0),

@@ -11,7 +11,7 @@ export const repository = fileURLToPath(new URL('../../../../', import.meta.url)
 const perFile = 10;
 
 /** The libraries whose types are compared. */
-type Library = 'trpc' | 'orpc';
+export type Library = 'trpc' | 'orpc';
 
 const compilerOptions = {
   target: 'es2024',
@@ -21,7 +21,7 @@ const compilerOptions = {
   types: [],
   strict: true,
   skipLibCheck: true,
-  allowImportingTsExtensions: true,
+  rewriteRelativeImportExtensions: true,
 };
 
 const schemas = (index: number) => ({
@@ -50,8 +50,12 @@ function call(library: Library, file: number, index: number): string {
 
 const starts: Readonly<Record<Library, string>> = {
   trpc: "import { initTRPC } from '@trpc/server';\nexport const { procedure, router } = initTRPC.create();\n",
-  orpc: "import { os } from '@orpc/server';\nexport const procedure = os;\nexport const router = <Routes>(routes: Routes): Routes => routes;\n",
+  orpc: "import { os } from '@orpc/server';\nexport const procedure = os;\n",
 };
+
+/** A router: in oRPC, an object. */
+const routerOf = (library: Library, routes: string): string =>
+  library === 'trpc' ? `start.router({ ${routes} })` : `{ ${routes} }`;
 
 const clientOf: Readonly<Record<Library, (routerFile: string) => string>> = {
   trpc: (routerFile) =>
@@ -101,14 +105,14 @@ async function writeServer(project: string, library: Library, files: readonly nu
     const procedures = indexesOf(file).map((index) => `  p${index}: ${procedure(library, index)},\n`);
     await writeFile(
       join(folder, `r${file}.ts`),
-      `import { z } from 'zod';\nimport { procedure, router } from './start.ts';\nexport const r${file} = router({\n${procedures.join('')}});\n`,
+      `import { z } from 'zod';\nimport * as start from './start.ts';\nconst { procedure } = start;\nexport const r${file} = ${routerOf(library, `\n${procedures.join('')}`)};\n`,
     );
   }
   const imports = files.map((file) => `import { r${file} } from './r${file}.ts';\n`);
   const routes = files.map((file) => `r${file}`).join(', ');
   await writeFile(
     join(folder, 'index.ts'),
-    `import { router } from './start.ts';\n${imports.join('')}export const appRouter = router({ ${routes} });\nexport type AppRouter = typeof appRouter;\n`,
+    `import * as start from './start.ts';\n${imports.join('')}export const appRouter = ${routerOf(library, routes)};\nexport type AppRouter = typeof appRouter;\n`,
   );
 }
 

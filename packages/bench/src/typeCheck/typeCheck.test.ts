@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clients, writeProject } from './project.ts';
-import { checkTypes, writeTypes } from './typeScript.ts';
+import { checkTypes, writeDeclarations, writeTypes } from './typeScript.ts';
 
 describe('the project whose type check is measured', () => {
   let project: string;
@@ -11,6 +11,7 @@ describe('the project whose type check is measured', () => {
     project = await mkdtemp(join(tmpdir(), 'petstore-types-'));
     await writeProject(project, 20);
     await writeTypes(project);
+    for (const library of ['trpc', 'orpc'] as const) await writeDeclarations(project, library);
   }, 60_000);
   afterAll(() => rm(project, { recursive: true }));
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { clients, repository } from './project.ts';
+import { clients, type Library, repository } from './project.ts';
 
 const run = promisify(execFile);
 
@@ -45,13 +45,8 @@ async function runCompiler(args: readonly string[]): Promise<string> {
   }
 }
 
-/** Writes what the clients `typegen`, `trpcDeclarations` and `orpcDeclarations` of a project import. */
+/** Writes the types of a project's tRPC router with `trpc-gateway-typegen`, for the client `typegen`. */
 export async function writeTypes(project: string): Promise<void> {
-  for (const library of ['trpc', 'orpc']) {
-    const emit = ['--declaration', '--emitDeclarationOnly', '--rewriteRelativeImportExtensions'];
-    const to = ['--rootDir', join(project, `${library}Server`), '--outDir', join(project, `${library}Types`)];
-    await runCompiler(['-p', join(project, `${library}Server`), ...emit, ...to]);
-  }
   await run(process.execPath, [
     '--conditions=trpc-gateway-source',
     join(repository, 'packages/typegen/src/main.ts'),
@@ -60,6 +55,16 @@ export async function writeTypes(project: string): Promise<void> {
     '--out',
     join(project, clients.typegen.name, 'types.ts'),
   ]);
+}
+
+/**
+ * Writes the declarations (`.d.ts`) of a project's server, for a client that imports them.
+ * @throws {Error} with TS7056 if the type of a router is too long for the compiler: from 3,000 procedures of oRPC on
+ */
+export async function writeDeclarations(project: string, library: Library): Promise<void> {
+  const server = join(project, `${library}Server`);
+  const to = ['--rootDir', server, '--outDir', join(project, `${library}Types`)];
+  await runCompiler(['-p', server, '--declaration', '--emitDeclarationOnly', ...to]);
 }
 
 /** The version of the compiler, such as `7.0.2`. */
