@@ -38,8 +38,6 @@ interface HttpCase extends Exchange {
   readonly kind: 'http';
   /** Further requests, which the load sends in turn with the first one. */
   readonly others?: readonly Exchange[];
-  /** How many requests the load sends at once on a connection. Default: 1. */
-  readonly pipelined?: number;
 }
 
 /** A call over a WebSocket that is open: many at once, on many sockets. */

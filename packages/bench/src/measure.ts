@@ -66,7 +66,6 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
     return wrk({
       port,
       requests: [subject.request, ...(subject.others ?? []).map(({ request }) => request)],
-      pipelined: subject.pipelined ?? 1,
       connections: subject.connections ?? standard,
       seconds,
       expectsErrors: subject.expected.status >= 400,

@@ -39,7 +39,7 @@ it.skipIf(!hasWrk)(
       await wrk({
         port,
         requests: [request],
-        pipelined: 1,
+
         connections: 4,
         seconds: 0.5,
         expectsErrors: false,
@@ -77,7 +77,7 @@ it.skipIf(!hasWrk)(
     ] as const;
     const { port } = server.address() as AddressInfo;
     try {
-      await wrk({ port, requests, pipelined: 1, connections: 2, seconds: 0.5, expectsErrors: false });
+      await wrk({ port, requests, connections: 2, seconds: 0.5, expectsErrors: false });
     } finally {
       server.closeAllConnections();
       server.close();

@@ -26,8 +26,6 @@ export interface WrkOptions {
   readonly port: number;
   /** One request, or several that are sent in turn. */
   readonly requests: readonly CaseRequest[];
-  /** How many requests are sent at once on a connection. */
-  readonly pipelined: number;
   readonly connections: number;
   readonly seconds: number;
   /** Whether every response must be an error. */
@@ -36,17 +34,17 @@ export interface WrkOptions {
 
 /** Sends requests as fast as the server responds, with wrk. @throws {Error} for an unexpected status */
 export async function wrk(options: WrkOptions): Promise<Load> {
-  const { port, requests: sent, pipelined, connections, seconds, expectsErrors } = options;
+  const { port, requests: sent, connections, seconds, expectsErrors } = options;
   const [request] = sent;
   if (request === undefined) throw new Error('The load has no request.');
-  const isSeries = sent.length > 1 || pipelined > 1;
+  const isSeries = sent.length > 1;
   // A variable of the environment may not be as long as a body.
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const bodyFile = join(folder, 'body');
   if (request.body !== undefined) await writeFile(bodyFile, request.body);
   const seriesFile = join(folder, 'series');
   // A request has no byte 0.
-  if (isSeries) await writeFile(seriesFile, sent.map((each) => bytesOf(each).repeat(pipelined)).join('\0'));
+  if (isSeries) await writeFile(seriesFile, sent.map(bytesOf).join('\0'));
   const [file, ...args] = onCore(loadCore, [
     'wrk',
     '--threads=1',

@@ -8,6 +8,5 @@ new Elysia()
   .post('/baseline11', ({ query, body }) => Number(query['a']) + Number(query['b']) + Number(body), {
     parse: 'text',
   })
-  .get('/pipeline', () => 'ok')
   .get('/json/:count', ({ params: { count }, query }) => pageOf(Number(count), Number(query['m'])))
   .listen({ hostname: '127.0.0.1', port: Number(process.env['PORT']) });

@@ -33,9 +33,6 @@ server.get<{ Querystring: Sum }>('/baseline11', ({ query: { a, b } }, reply) => 
 server.post<{ Querystring: Sum; Body: string }>('/baseline11', ({ query: { a, b }, body }, reply) => {
   void reply.type('text/plain').send(String(Number(a) + Number(b) + Number(body)));
 });
-server.get('/pipeline', (_request, reply) => {
-  void reply.type('text/plain').send('ok');
-});
 server.get<{ Params: { readonly count: string }; Querystring: { readonly m: string } }>(
   '/json/:count',
   { schema: { response: { 200: page } } },

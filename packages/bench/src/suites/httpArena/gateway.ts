@@ -6,7 +6,7 @@ import { serveGateway } from '../serveGateway.ts';
 import { pageOf } from './items.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const asText = { produces: { 'text/plain': (output: number | string) => String(output) } };
+const asText = { produces: { 'text/plain': (sum: number) => String(sum) } };
 
 const Page = z.object({
   items: z.array(
@@ -44,10 +44,6 @@ const router = t.router({
     .input(z.object({ a: z.int(), b: z.int(), body: z.instanceof(Uint8Array) }))
     .output(z.int())
     .mutation(({ input: { a, b, body } }) => a + b + Number(Buffer.from(body).toString())),
-  ok: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/pipeline', ...asText } })
-    .output(z.string())
-    .query(() => 'ok'),
   page: t.procedure
     .meta({ openapi: { method: 'GET', path: '/json/{count}' } })
     .input(z.object({ count: z.int().min(0).max(50), m: z.int() }))

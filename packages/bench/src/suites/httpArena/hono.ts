@@ -11,7 +11,6 @@ app.post('/baseline11', async (c) => {
   const body = Number(await c.req.text());
   return c.text(String(Number(c.req.query('a')) + Number(c.req.query('b')) + body));
 });
-app.get('/pipeline', (c) => c.text('ok'));
 app.get('/json/:count', (c) => c.json(pageOf(Number(c.req.param('count')), Number(c.req.query('m')))));
 
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT']) });

@@ -68,18 +68,9 @@ const cases: readonly Case[] = [
   inTurn({ name: 'baseline', title: '`baseline`' }, sums),
   inTurn({ name: 'limited-conn', title: '`limited-conn`' }, closingSums),
   inTurn({ name: 'json', title: '`json`' }, pages),
-  {
-    ...oneRequest,
-    name: 'pipelined',
-    title: '`pipelined`',
-    connections,
-    pipelined: 16,
-    request: get('/pipeline'),
-    expected: textOf('ok'),
-  },
 ];
 
-const readyPath = '/pipeline';
+const readyPath = sumPath;
 
 export const httpArena: Suite = {
   cases,
