@@ -29,8 +29,8 @@ const rows: readonly (readonly [folder: string, title: string])[] = [
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 print(`TypeScript ${await compilerVersion()}, ${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores.\n`);
-print('| procedures | checked | seconds | memory, MB | types |');
-print('|--:|---|--:|--:|--:|');
+print('| procedures | checked | seconds | processor time, s | memory, MB | types |');
+print('|--:|---|--:|--:|--:|--:|');
 for (const procedures of values.procedures.split(',').map(Number)) {
   const project = await mkdtemp(join(tmpdir(), 'petstore-types-'));
   try {
@@ -55,6 +55,7 @@ for (const procedures of values.procedures.split(',').map(Number)) {
       const of = (figure: keyof TypeCheck) => median(runs.map((each) => each[figure]));
       const figures = [
         of('seconds').toFixed(2),
+        of('processorSeconds').toFixed(2),
         of('memoryMb').toFixed(0),
         of('types').toLocaleString('en-US'),
       ];
