@@ -19,9 +19,9 @@ const { values } = parseArgs({
 const rows: readonly (readonly [folder: string, title: string])[] = [
   ['typegen', 'client, types of `trpc-gateway-typegen`'],
   ['trpcClient', "client, tRPC's `typeof appRouter`"],
-  ['trpcDeclarations', "client, tRPC's `typeof appRouter` from declarations (`.d.ts`)"],
+  ['trpcDeclarations', "client, tRPC's `typeof appRouter` from declarations"],
   ['orpcClient', "client, oRPC's `RouterClient<typeof router>`"],
-  ['orpcDeclarations', "client, oRPC's `RouterClient<typeof router>` from declarations (`.d.ts`)"],
+  ['orpcDeclarations', "client, oRPC's `RouterClient<typeof router>` from declarations"],
   ['trpcServer', 'server alone, tRPC'],
   ['orpcServer', 'server alone, oRPC'],
 ];
