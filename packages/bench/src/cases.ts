@@ -26,18 +26,18 @@ export interface ExpectedResponse {
 }
 
 /** A request and its response. */
-interface Exchange {
+interface RequestAndResponse {
   readonly request: CaseRequest;
   readonly expected: ExpectedResponse;
 }
 
 /** What a contender with its own protocol receives in place of the case's request or call. */
-export type OwnRequest = Exchange | Pick<SocketCase, 'path' | 'message' | 'response'>;
+export type OwnRequest = RequestAndResponse | Pick<SocketCase, 'path' | 'message' | 'response'>;
 
-interface HttpCase extends Exchange {
+interface HttpCase extends RequestAndResponse {
   readonly kind: 'http';
   /** Further requests, which the load sends in turn with the first one. */
-  readonly others?: readonly Exchange[];
+  readonly others?: readonly RequestAndResponse[];
 }
 
 /** A call over a WebSocket that is open: many at once, on many sockets. */
@@ -181,7 +181,7 @@ function batchCase(size: number): Case {
 export const mcpSessions = 64;
 
 /** A call of a tool in the form of MCP 2025-11-25, with the input of the case `create`. */
-const toolCall: Exchange = {
+const toolCall: RequestAndResponse = {
   request: {
     method: 'POST',
     path: '/mcp',

@@ -75,15 +75,19 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
   });
   if (values.help) return undefined;
   const { quick } = values;
-  const [suiteName = ''] = names(values.suite, Object.keys(suites));
-  const suite = suites[suiteName] as Suite;
+  const suite = suites[values.suite];
+  if (suite === undefined)
+    throw new Error(`--suite is ${values.suite}; it must be one of ${Object.keys(suites).join(', ')}.`);
   const all = namesOf(suite.contenders);
   const isPets = suite === suites['pets'];
+  // Start, memory, latency and floors are of the pet store's cases.
+  if (!isPets && (values.floors || values['set-floors']))
+    throw new Error('The floors are those of the suite pets.');
+  const measurable: readonly MeasurementName[] = isPets ? measurements : ['throughput'];
   const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
   return {
     suite,
-    // Start, memory and latency are compared with the pet store's cases.
-    measurements: names(values.measure, measurements, quick || !isPets ? ['throughput'] : measurements),
+    measurements: names(values.measure, measurable, quick ? ['throughput'] : measurable),
     cases: names(values.cases, namesOf(suite.cases)),
     contenders: names(values.contenders, all, quick && isPets ? quickContenders : all),
     rounds: positive('rounds', values.rounds, quick ? 7 : 5),

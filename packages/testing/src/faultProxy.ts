@@ -87,7 +87,7 @@ export async function startFaultProxy(
       else unlessFrozen(() => response(message));
     });
   });
-  // Stays its own while nothing listens on it.
+  // The port stays the proxy's while nothing listens on it.
   const listenPort = await freePort();
   listener.listen(listenPort, '127.0.0.1');
   await once(listener, 'listening');

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 
 /**
  * Below the ports that Linux (from 32768), macOS and Windows (from 49152) give to connections and to `listen(0)`:
- * nothing takes such a port between the test that asked for it and the process that listens on it, nor while a test
- * has that process killed and started again.
+ * none of these takes such a port before the process that it is for listens on it, nor while a test has that process
+ * killed and started again.
  */
 const PORTS = { first: 10_240, last: 32_767 };
 
@@ -14,7 +14,8 @@ export async function freePort(): Promise<number> {
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return freePort();
   }
   server.close();

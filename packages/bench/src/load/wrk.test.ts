@@ -36,14 +36,7 @@ it.skipIf(!hasWrk)(
     } as const;
     const { port } = server.address() as AddressInfo;
     try {
-      await wrk({
-        port,
-        requests: [request],
-
-        connections: 4,
-        seconds: 0.5,
-        expectsErrors: false,
-      });
+      await wrk({ port, requests: [request], connections: 4, seconds: 0.5, expectsErrors: false });
     } finally {
       server.closeAllConnections();
       server.close();
