@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import type { CaseRequest } from '../cases.ts';
 import { checkWrk, wrk } from './wrk.ts';
 
 const hasWrk = await checkWrk().then(
@@ -10,23 +11,37 @@ const hasWrk = await checkWrk().then(
 );
 if (!hasWrk) process.stdout.write('SKIPPED: the load by wrk: it needs Linux and wrk.\n');
 
+/** Sends requests to a server for half a second. @param onRequest called with each request and its body */
+async function load(
+  requests: readonly CaseRequest[],
+  connections: number,
+  onRequest: (request: IncomingMessage, body: string) => void,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request
+      .setEncoding('utf8')
+      .on('data', (text: string) => (body += text))
+      .on('end', () => {
+        onRequest(request, body);
+        response.end('{}');
+      });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  try {
+    await wrk({ port, requests, connections, seconds: 0.5, expectsErrors: false });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
 it.skipIf(!hasWrk)(
   'the load gives each request an id of its own and its sessions in turn, where the request has sessions',
   async () => {
     const ids: unknown[] = [];
     const used = new Set<unknown>();
-    const server = createServer((req, res) => {
-      let body = '';
-      req
-        .setEncoding('utf8')
-        .on('data', (text: string) => (body += text))
-        .on('end', () => {
-          ids.push((JSON.parse(body) as { readonly id: unknown }).id);
-          used.add(req.headers['mcp-session-id']);
-          res.end('{}');
-        });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
     const request = {
       method: 'POST',
       path: '/mcp',
@@ -34,13 +49,10 @@ it.skipIf(!hasWrk)(
       body: '{"jsonrpc":"2.0","id":1,"params":{"categoryId":1}}',
       sessions: 3,
     } as const;
-    const { port } = server.address() as AddressInfo;
-    try {
-      await wrk({ port, requests: [request], connections: 4, seconds: 0.5, expectsErrors: false });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    await load([request], 4, ({ headers }, body) => {
+      ids.push((JSON.parse(body) as { readonly id: unknown }).id);
+      used.add(headers['mcp-session-id']);
+    });
     expect(ids.length).toBeGreaterThan(3);
     expect(new Set(ids).size).toBe(ids.length);
     expect(used).toEqual(new Set(['session-0', 'session-1', 'session-2']));
@@ -50,32 +62,17 @@ it.skipIf(!hasWrk)(
 it.skipIf(!hasWrk)(
   'the load sends several requests in turn, bodies with a length or in chunks, and connects again after a close',
   async () => {
-    const received: string[] = [];
-    const server = createServer((req, res) => {
-      let body = '';
-      req
-        .setEncoding('utf8')
-        .on('data', (text: string) => (body += text))
-        .on('end', () => {
-          const { 'transfer-encoding': encoding, 'content-length': length, connection } = req.headers;
-          received.push([req.method, req.url, encoding, length, connection, body].join(' '));
-          res.end('ok');
-        });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const received = new Set<string>();
     const requests = [
       { method: 'GET', path: '/sum?a=1', headers: {} },
       { method: 'POST', path: '/sum', headers: { 'transfer-encoding': 'chunked' }, body: 'twenty' },
       { method: 'POST', path: '/sum', headers: { connection: 'close' }, body: '20' },
     ] as const;
-    const { port } = server.address() as AddressInfo;
-    try {
-      await wrk({ port, requests, connections: 2, seconds: 0.5, expectsErrors: false });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-    expect(new Set(received)).toEqual(
+    await load(requests, 2, ({ headers, method, url }, body) => {
+      const { 'transfer-encoding': encoding, 'content-length': length, connection } = headers;
+      received.add([method, url, encoding, length, connection, body].join(' '));
+    });
+    expect(received).toEqual(
       new Set(['GET /sum?a=1    ', 'POST /sum chunked   twenty', 'POST /sum  2 close 20']),
     );
   },
