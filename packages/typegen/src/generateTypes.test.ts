@@ -1,6 +1,9 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { z as z325 } from 'zod-3.25/v4';
+import { z as z40 } from 'zod-4.0';
+import { z as z44 } from 'zod-4.4';
 import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
@@ -150,6 +153,23 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     const input = z.object({ length: wrap(described), other: z.string() });
     const text = await typesOf(t.procedure.input(input).output(z.string()).query(notCalled));
     expect(text).toMatch(/\/\*\* In millimetres\. \*\/\n +length\??: /);
+  });
+
+  it.each([
+    ['3.25', z325],
+    ['4.0', z40],
+    ['4.4', z44],
+  ])('the types of schemas of zod %s are those of the newest, with their documentation', async (_, older) => {
+    const schemaOf = (zod: typeof z) =>
+      zod.object({
+        id: zod.int().meta({ description: 'Its number.' }),
+        at: zod.date().optional(),
+        kinds: zod.array(zod.enum(['a', 'b'])).default([]),
+        parts: zod.record(zod.string(), zod.union([zod.null(), zod.literal(1)])),
+      });
+    const typesOfBoth = (zod: typeof z) =>
+      typesOf(t.procedure.input(schemaOf(zod)).output(schemaOf(zod)).query(notCalled));
+    expect(await typesOfBoth(older as unknown as typeof z)).toBe(await typesOfBoth(z));
   });
 
   it('generateTypes is deterministic', async () => {

@@ -1,5 +1,5 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZodSchema } from './isZodSchema.ts';
+import { isZod } from 'trpc-gateway/internal';
 import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
@@ -42,7 +42,7 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   const { transformer, errorFormatter } = router._def._config;
   const defaultConfig = initTRPC.create()._config;
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
-    isZodSchema(entry[1]),
+    isZod(entry[1]),
   );
   // A router that was compiled to CommonJS has another copy of @trpc/server.
   const isJson = sourceOf(transformer.output) === sourceOf(defaultConfig.transformer.output);

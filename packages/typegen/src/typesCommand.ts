@@ -7,7 +7,7 @@ import {
   ModuleError,
   type ModuleExports,
 } from 'trpc-gateway/internal/router-module';
-import { isZodSchema } from './isZodSchema.ts';
+import { isZod } from 'trpc-gateway/internal';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
 
@@ -105,7 +105,7 @@ function findErrorShape(
 ): Pick<TypesOptions, 'errorShape'> {
   if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
   const errorShape = exports[name];
-  if (!isZodSchema(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
+  if (!isZod(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
   return { errorShape };
 }
 

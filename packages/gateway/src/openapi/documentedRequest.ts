@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { oas31, oas32 } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../calls/idempotencyKey.ts';
+import { metadataOf } from '../procedures/zodSchema.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { OperationBody } from '../operations/operationBody.ts';
 import type { Parameter } from '../operations/parameter.ts';
@@ -83,7 +83,7 @@ function schemaParameter(
   components: Components,
 ): DocumentedParameter {
   const parser = parserOf(schema);
-  const { id: _id, ...more } = (parser && z.globalRegistry.get(parser)?.['param']) ?? {};
+  const { id: _id, ...more } = (parser && metadataOf(parser)['param']) ?? {};
   return {
     in: where,
     name,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
-import { $ZodAsyncError } from 'zod/v4/core';
 import { ignoreRejection } from '../http/hooks.ts';
 import { isObject } from '../http/isObject.ts';
 import { isThenable } from '../http/maybePromise.ts';
 import { trims } from '../procedures/boundTexts.ts';
+import { isAsyncError } from '../procedures/zodSchema.ts';
 
 type Json = Record<PropertyKey, unknown>;
 type Side = 'input' | 'output';
@@ -223,7 +222,7 @@ function rejectsUndefined(schema: z.core.$ZodType): boolean {
     ignoreRejection(result);
     return false;
   } catch (error) {
-    return !(error instanceof $ZodAsyncError);
+    return !isAsyncError(error);
   }
 }
 

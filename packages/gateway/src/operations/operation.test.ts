@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { GatewayError } from '../checks/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
@@ -261,10 +261,13 @@ const zod3 = (standard?: object) => ({
   parse: (value: unknown) => value,
 });
 const zod3Message =
-  "a schema of zod 3, which has no JSON Schema; use zod 4: import { z } from 'zod' of zod 4.5.4 or newer, or from 'zod/v4' of zod 3.25";
+  "a schema of zod 3, whose JSON Schema zod-to-json-schema writes; install that package, or use zod 4: import { z } from 'zod' of zod 4, or from 'zod/v4' of zod 3.25";
 const zod325 = zod3({ version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) });
 
 it('createGateway names the parts of inputs and outputs that are not schemas of zod 4, with other problems', async () => {
+  vi.doMock('zod-to-json-schema', () => {
+    throw new Error('Cannot find package');
+  });
   const openapi: RestMeta = { method: 'GET', path: '/x' };
   const rpc = t.procedure.meta({ openapi });
   const none = undefined as unknown as z.ZodType;
@@ -284,7 +287,7 @@ it('createGateway names the parts of inputs and outputs that are not schemas of 
   expect((error as GatewayError).message.split('\n')).toEqual([
     `Procedure "old" ${start} its input is ${zod3Message}. The same is true of 1 more: "older".`,
     `Procedure "nested" ${start} in its input, "a.b" is undefined, ${fix}. The same is true of 1 more: "circular".`,
-    `Procedure "optional" ${start} in its input, a part of "a" is ${zod3Message}.`,
+    `Procedure "optional" ${start} in its input, a part of "a" is a schema of zod 3 in one of zod 4; import both from 'zod/v4' of zod 3.25, or from 'zod' of zod 4.`,
     `Procedure "output" ${start} in its output, a member of the union "a" is undefined, ${fix}.`,
     expect.stringMatching(/^Procedure "other" cannot be served over REST: its path/),
   ]);

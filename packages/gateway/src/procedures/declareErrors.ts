@@ -4,8 +4,8 @@ import {
   type TRPCDefaultErrorShape,
   type TRPCErrorShape,
 } from '@trpc/server';
-import type { z } from 'zod/v4';
-import { isZod } from './standardSchema.ts';
+import { parse, type $ZodType } from 'zod/v4/core';
+import { isZod, type ZodSchema } from './zodSchema.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */
@@ -15,7 +15,7 @@ export interface ErrorDefinition {
   /** The message of an error that is thrown without one. Default: the code as text, such as "Out of stock". */
   readonly message?: string;
   /** The schema of the error's data. Clients receive only the output of this schema. */
-  readonly data?: z.ZodType;
+  readonly data?: ZodSchema;
 }
 
 /** Definitions of errors, by code. */
@@ -23,8 +23,14 @@ export type ErrorDefinitions = Readonly<Record<string, ErrorDefinition>>;
 
 /** The shape of a declared error over tRPC, with its own `data.code`, `data.httpStatus` and `data.data`. */
 export type DeclaredErrorShape<Code extends string, Definition extends ErrorDefinition> = TRPCErrorShape<
-  Definition extends { readonly data: infer Schema extends z.ZodType }
-    ? { code: Code; httpStatus: Definition['status']; path?: string; stack?: string; data: z.output<Schema> }
+  Definition extends { readonly data: infer Schema extends ZodSchema }
+    ? {
+        code: Code;
+        httpStatus: Definition['status'];
+        path?: string;
+        stack?: string;
+        data: Schema['_zod']['output'];
+      }
     : { code: Code; httpStatus: Definition['status']; path?: string; stack?: string }
 >;
 
@@ -36,9 +42,9 @@ interface ThrowOptions {
 }
 
 type ErrorConstructor<Definition extends ErrorDefinition> = Definition extends {
-  readonly data: infer Schema extends z.ZodType;
+  readonly data: infer Schema extends ZodSchema;
 }
-  ? (options: ThrowOptions & { readonly data: z.input<Schema> }) => DeclaredError
+  ? (options: ThrowOptions & { readonly data: Schema['_zod']['input'] }) => DeclaredError
   : (options?: ThrowOptions) => DeclaredError;
 
 /**
@@ -144,7 +150,7 @@ export class DeclaredError extends TRPCError {
 function parseData(code: string, { data: schema }: ErrorDefinition, data: unknown): unknown {
   if (schema === undefined) return undefined;
   try {
-    return schema.parse(data);
+    return parse(schema as $ZodType, data);
   } catch (cause) {
     throw new TypeError(`The data of the error ${code} does not match its schema: ${String(cause)}`, {
       cause,

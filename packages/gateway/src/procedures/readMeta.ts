@@ -25,7 +25,8 @@ import type {
   RestMeta,
   UploadLimits,
 } from './meta.ts';
-import { isStandardSchema, isZod } from './standardSchema.ts';
+import { isStandardSchema } from './standardSchema.ts';
+import { isZod } from './zodSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
 /** The metadata of a procedure, checked and with its defaults. */

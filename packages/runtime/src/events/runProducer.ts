@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { encodeEvent } from './eventChannel.ts';
 import type { JoinOptions, ResumableOptions } from './resumableOptions.ts';
 import type { RunLog, RunRecord, StopReason } from './runLog.ts';
 
@@ -42,7 +43,7 @@ export async function produceRun<Event>(
     let size = 0;
     for await (const value of produce(signal)) {
       signal.throwIfAborted();
-      const event = schema.encode(value);
+      const event = encodeEvent(schema, value);
       size += JSON.stringify(event).length;
       if (size > maxSize) throw new Stopped('size');
       alive.refresh();
