@@ -47,9 +47,7 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
     }
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
     if (isZod3(parser)) {
-      const json = zod3ToJson(parser, side);
-      if (json === undefined) return leaveOut(side, `its ${what} is ${zod3Problem}`);
-      const schema = readJson(json);
+      const schema = readJson(zod3ToJson(parser, side));
       return parser.isOptional() ? optionalOf(schema) : schema;
     }
     if (!isStandardSchema(parser)) return undefined;
@@ -66,9 +64,6 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
     }
   };
 }
-
-const zod3Problem =
-  "a schema of zod 3, whose JSON Schema zod-to-json-schema writes; install that package, or use zod 4: import { z } from 'zod' of zod 4, or from 'zod/v4' of zod 3.25";
 
 /** A part of a zod schema, and where it is. */
 interface Part {

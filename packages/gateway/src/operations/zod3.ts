@@ -16,7 +16,7 @@ export const isZod3 = (parser: unknown): parser is Zod3Schema =>
 
 type Json = Record<PropertyKey, unknown>;
 
-/** `zodToJsonSchema`, whose own types are those of each kind of schema. */
+/** `zodToJsonSchema`, without its types of zod 3, of which the user has a copy of any version. */
 type Convert = (
   schema: Zod3Schema,
   options: Readonly<Record<string, unknown>> & {
@@ -24,14 +24,13 @@ type Convert = (
   },
 ) => Json;
 
-/** zod-to-json-schema, once it is loaded. */
 let convert: Convert | undefined;
 
-/** Loads zod-to-json-schema if one of the parsers is of zod 3. It is an optional package, without which these are rejected. */
+/** Loads zod-to-json-schema, which brings the code of zod 3 (80 kB), if one of the parsers is of zod 3. */
 export async function loadZod3(parsers: readonly unknown[]): Promise<void> {
   if (convert !== undefined || !parsers.some(isZod3)) return;
-  const loaded = await import('zod-to-json-schema').catch(() => undefined);
-  convert = loaded?.zodToJsonSchema as Convert | undefined;
+  const { zodToJsonSchema } = await import('zod-to-json-schema');
+  convert = zodToJsonSchema as unknown as Convert;
 }
 
 /** The types of zod 3 that JSON does not have, as zod 4 names them. */
@@ -56,12 +55,9 @@ function addDetails(json: Json | undefined, { typeName }: Zod3Schema['_def']): J
   return Array.isArray(items) ? { ...rest, prefixItems: items, items: additionalItems ?? false } : json;
 }
 
-/**
- * Returns the JSON Schema of a schema of zod 3, with references such as `#/properties/author` for a part that occurs again.
- * @returns `undefined` if zod-to-json-schema is not installed
- */
-export function zod3ToJson(parser: Zod3Schema, side: 'input' | 'output'): Json | undefined {
-  if (convert === undefined) return undefined;
+/** Returns the JSON Schema of a schema of zod 3, with references such as `#/properties/author` for a part that occurs again. */
+export function zod3ToJson(parser: Zod3Schema, side: 'input' | 'output'): Json {
+  if (convert === undefined) throw new Error('zod-to-json-schema is not loaded.');
   const { $schema: _dialect, ...json } = convert(parser, {
     target: 'jsonSchema2019-09',
     effectStrategy: side === 'input' ? 'input' : 'any',
