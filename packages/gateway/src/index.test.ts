@@ -38,6 +38,8 @@ it('the entry points export exactly these values', () => {
     'formatValue',
     'ignoreRejection',
     'isThenable',
+    'isZod',
+    'metadataOf',
     'optionProblems',
     'optional',
     'required',
