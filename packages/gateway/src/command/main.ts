@@ -18,16 +18,11 @@ process.stdout.write(stdout, () => {
 });
 
 async function run(): Promise<CommandResult> {
-  if (Number.parseInt(process.versions.node) < 22) {
-    return {
-      stderr: `trpc-gateway needs Node 22.21, 24.9 or newer; this is ${process.version}.\n`,
-      code: 1,
-    };
-  }
   if (name === '--help' || argv.includes('--help')) return { stdout: usage, code: 0 };
-  const command = Object.hasOwn(commands, name) ? await commands[name]?.() : undefined;
-  if (!command) return { stderr: usage, code: 2 };
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!load) return { stderr: usage, code: 2 };
   try {
+    const command = await load();
     return await command(argv);
   } catch (error) {
     const { message } = error as Error;

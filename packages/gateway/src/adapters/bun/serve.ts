@@ -1,3 +1,4 @@
+import '../../checks/nodeVersion.ts';
 import http from 'node:http';
 import { GatewayError } from '../../checks/gatewayError.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';

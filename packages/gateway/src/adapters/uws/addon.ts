@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type * as Uws from '@uwsjs/core';
 
 /**
@@ -60,14 +61,19 @@ async function load(): Promise<LoadedAddon> {
   throw new NoBinaryError(failureReason(failures), failures);
 }
 
-/** Returns the package.json of a package, or undefined if the package is not installed. */
+/**
+ * Returns the package.json of a package, or undefined if the package is not installed. `findPackageJSON` of node:module is
+ * missing in Node 22.13.
+ */
 function readManifest(name: string): Manifest | undefined {
-  try {
-    const path = findPackageJSON(name, import.meta.url);
-    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Manifest);
-  } catch {
-    return undefined;
+  for (const folder of createRequire(import.meta.url).resolve.paths(name) ?? []) {
+    try {
+      return JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')) as Manifest;
+    } catch {
+      // It may be in the next folder.
+    }
   }
+  return undefined;
 }
 
 const describe = ({ name, version }: Manifest) => `${name} ${version}`;

@@ -1,3 +1,4 @@
+import '../../checks/nodeVersion.ts';
 import type { HttpResponse as NativeResponse, us_listen_socket } from '@uwsjs/core';
 import type { Service } from '../../http/service.ts';
 import { createListening } from '../serve/createListening.ts';

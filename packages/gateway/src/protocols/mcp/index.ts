@@ -1,3 +1,4 @@
+import '../../checks/nodeVersion.ts';
 import {
   isFunction,
   isText,
