@@ -16,6 +16,7 @@ import {
 import type { RequestLimits } from '../serve/request.ts';
 import { headRejections, isValidHost } from '../serve/requestHead.ts';
 import { expireStreams } from '../serve/responder.ts';
+import type { ServeSettings } from '../serve/serveOptions.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
 import { BunRequest } from './request.ts';
 
@@ -44,6 +45,7 @@ export class BunResponder {
   readonly #sockets: OpenSockets;
   readonly #limits: RequestLimits;
   readonly #maxConnections: number;
+  readonly #keepAliveSeconds: number;
   #server: NativeServer | undefined;
   #isDraining = false;
   /** Whether the deadline of the stop has passed: a call that began now would be cut. */
@@ -55,11 +57,12 @@ export class BunResponder {
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
 
-  constructor(service: Service, sockets: OpenSockets, limits: RequestLimits, maxConnections: number) {
+  constructor(service: Service, sockets: OpenSockets, settings: ServeSettings, keepAliveSeconds: number) {
     this.#service = service;
     this.#sockets = sockets;
-    this.#limits = limits;
-    this.#maxConnections = maxConnections;
+    this.#limits = settings.limits;
+    this.#maxConnections = settings.maxConnections;
+    this.#keepAliveSeconds = keepAliveSeconds;
   }
 
   get inFlight(): number {
@@ -170,7 +173,7 @@ export class BunResponder {
     const body = (response as HttpResponse | undefined)?.body;
     let sent = response;
     if (isBodyStream(body)) sent = { ...response, body: this.#stream(request, body) };
-    else request.release();
+    else request.release(this.#keepAliveSeconds);
     const native = createResponse(request, sent, true);
     if (isLast || request.isAborted) native.headers.set('connection', 'close');
     return native;
@@ -207,7 +210,7 @@ export class BunResponder {
       clearTimeout(timer);
       this.#streams.delete(body);
       this.#running -= 1;
-      request.release();
+      request.release(this.#keepAliveSeconds);
     });
     return {
       [Symbol.asyncIterator]() {

@@ -1,13 +1,19 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
+import { serveSettings } from './serveOptions.ts';
 import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
 
-describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
+const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each);
+const hasIpv6 = addresses.some(({ address }) => address === '::1');
+
+describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -347,6 +353,18 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await next.close();
     });
 
+    it.runIf(hasIpv6)('serve listens on an IPv6 address in brackets', async () => {
+      const listening = await listen(() => ok(), { host: '[::1]' });
+      expect(listening.host).toBe('::1');
+      expect((await fetch(`http://[::1]:${listening.port}/`)).status).toBe(200);
+    });
+
+    it('serve rejects the path of a Unix socket, and says which server listens on one', async () => {
+      await expect(serve({ handle: () => ok() }, { host: '/run/app.sock' })).rejects.toThrow(
+        /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
+      );
+    });
+
     it('serve rejects with no-address on the address of another machine', async () => {
       await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
         code: 'no-address',
@@ -354,7 +372,27 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
+  // uWebSockets.js has no such option.
+  it.skipIf(adapter === 'uWebSockets.js')(
+    'keepAliveTimeout closes a connection between two requests, and not before its first one',
+    async () => {
+      const listening = await listen(() => ok(), { keepAliveTimeout: 1000 });
+      const unused = await dial(listening);
+      const used = await dial(listening);
+      used.socket.write(get('/'));
+      await used.closed;
+      expect(used.text()).toMatch(/^HTTP\/1\.1 200 /);
+      expect(unused.socket.closed).toBe(false);
+    },
+  );
+
   describe('the options of serve', () => {
+    it('keepAliveTimeout is 125 s by default for a gateway with trustProxy', async () => {
+      const service = await testGateway(t.router({}), { trustProxy: ['10.0.0.0/8'] });
+      expect(serveSettings(service, {}).keepAliveTimeout).toBe(125_000);
+      expect(serveSettings(service, { keepAliveTimeout: 1 }).keepAliveTimeout).toBe(1);
+    });
+
     it.each([
       ['maxHeaderSize', 0],
       ['maxHeaderSize', Infinity],

@@ -10,7 +10,6 @@ import {
   positiveInteger,
   required,
   requireOptions,
-  text,
 } from '../../checks/optionRules.ts';
 import { defaultUnsentBytes } from './openSockets.ts';
 import type { RequestLimits } from './request.ts';
@@ -18,7 +17,7 @@ import type { TlsFiles } from './tlsFiles.ts';
 
 /** Options of `serve`. Sizes are in bytes. */
 export interface ServeOptions {
-  /** Address to listen on. Default: 127.0.0.1. */
+  /** Address to listen on, such as 0.0.0.0, ::1 or [::1], or a host name. Default: 127.0.0.1. */
   readonly host?: string;
   /** Port to listen on, 0 to 65535; 0 chooses a free port. Default: 0. */
   readonly port?: number;
@@ -29,6 +28,13 @@ export interface ServeOptions {
   readonly reusePort?: boolean;
   /** Certificate for TLS 1.2 or newer, read when the server starts. Default: no TLS. */
   readonly tls?: TlsFiles;
+  /**
+   * Time in milliseconds until a connection that is idle between two requests is closed: up to 2 s later on node:http, up
+   * to 4 s later on Bun, where it is at most 255000. It must be longer than your proxy keeps idle connections: otherwise the
+   * proxy loses a request that it sends when the connection closes. uWebSockets.js has no such option, and `serve` on it
+   * rejects this one. Default: 125000 for a gateway with `trustProxy`, otherwise 11000 (10000 on Bun).
+   */
+  readonly keepAliveTimeout?: number;
   /**
    * Maximum number of open connections, including WebSockets. A connection over the limit gets 503 and is closed; over
    * TLS it is closed without a response.
@@ -60,11 +66,17 @@ const serverLimit = optional(
   (value) => value === Infinity || positiveInteger.accepts(value),
   'a positive integer, or Infinity for no limit',
 );
+/** Above the time that most proxies keep idle connections by default: AWS and nginx 60 s, Traefik 90 s, Caddy 2 min. */
+const proxyKeepAliveMs = 125_000;
+
 const file = required(isText, 'the path of a file');
 
 /** The rules of the options of `serve`. */
 export const serveRules: OptionRules<ServeOptions> = {
-  host: text,
+  host: optional(
+    (value) => isText(value) && !/[/\\]/.test(value),
+    "an IP address or a host name. For a Unix socket, listen on a server of your own: createServer(nodeHandler(gateway)).listen('/run/app.sock')",
+  ),
   port: optional(
     (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
     'an integer from 0 to 65535',
@@ -74,6 +86,7 @@ export const serveRules: OptionRules<ServeOptions> = {
     certFile: file,
     keyFile: file,
   } satisfies OptionRules<TlsFiles>),
+  keepAliveTimeout: positiveInteger,
   maxConnections: serverLimit,
   maxHeaderSize: positiveInteger,
   maxUnsentSize: serverLimit,
@@ -91,6 +104,11 @@ export function requireService(caller: string, service: Service): void {
   );
 }
 
+/** Returns the IPv6 address in `[::1]`, as URLs write it. */
+export const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+export type ServeSettings = ReturnType<typeof serveSettings>;
+
 /**
  * Checks the arguments of `serve`, and adds the defaults.
  * @throws {GatewayError} with a line for each option that is unknown or invalid, and if `service` is not a service
@@ -100,12 +118,22 @@ export function serveSettings(service: Service, options: ServeOptions) {
   requireOptions('serve', options, serveRules, '');
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxHeaderSize = 16_384, maxUnsentSize = defaultUnsentBytes } = options;
+  const { keepAliveTimeout = service.isBehindProxy ? proxyKeepAliveMs : undefined } = options;
   const limits: RequestLimits = {
     ...requestLimits(service),
     maxHeaderSize,
     isTls: tls !== undefined,
   };
-  return { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits };
+  return {
+    host: withoutBrackets(host),
+    port,
+    reusePort,
+    tls,
+    keepAliveTimeout,
+    maxConnections,
+    maxUnsentSize,
+    limits,
+  };
 }
 
 /** Returns the limits of a service for requests whose head the server has read, with its own limits. */
