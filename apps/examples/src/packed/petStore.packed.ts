@@ -56,8 +56,8 @@ describe.each(publishedPackages)('the published package %s', (name) => {
     const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/js$/, 'ts');
     const bundled = {
       'trpc-gateway': [],
-      // Loaded by browsers, written by scripts/buildPage.ts.
-      'trpc-gateway-runtime': ['dist/docs/page/scalar.js', 'dist/docs/page/start.js'],
+      // Written by scripts/buildPage.ts.
+      'trpc-gateway-runtime': ['dist/docs/page.js'],
       'trpc-gateway-typegen': [],
       '@petstore/core': [],
       '@petstore/embedded-store': [],

@@ -118,7 +118,9 @@ function create(status: number, headers: Headers, body: NativeBody, writesTexts:
   const isText = writesTexts && typeof body === 'string' && headers.has('content-type');
   const sent = typeof body === 'string' && !isText ? utf8Bytes(body) : body;
   // The types exclude bytes in shared memory, which `isBody` does not.
-  return new Response(sent as Exclude<typeof sent, Uint8Array> | Bytes, { status, headers });
+  // Cloudflare Workers would compress a body with Content-Encoding again. Other hosts ignore the member.
+  const init = { status, headers, encodeBody: 'manual' };
+  return new Response(sent as Exclude<typeof sent, Uint8Array> | Bytes, init);
 }
 
 let examined: typeof Response | undefined;
