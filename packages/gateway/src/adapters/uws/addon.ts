@@ -34,10 +34,12 @@ interface LoadFailure {
 class NoBinaryError extends Error {
   override readonly name = 'NoBinaryError';
   readonly code = 'no-binary';
+  readonly reason: string;
 
   constructor(reason: string, failures: readonly LoadFailure[]) {
     const cause = new AggregateError(failures.map(({ error }) => error));
     super(`${reason} Or serve with "trpc-gateway/node".`, { cause });
+    this.reason = reason;
   }
 }
 
