@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Problem } from '../checks/gatewayError.ts';
 import { listNames } from '../http/warnings.ts';
@@ -18,7 +20,8 @@ interface Started {
   readonly hasContext: boolean;
 }
 
-const pages = 'https://github.com/trpc-gateway/trpc-gateway/tree/main';
+/** The readme of this package, as installed. */
+const readme = relative('', fileURLToPath(new URL('../../README.md', import.meta.url)));
 
 /** Returns the text that `trpc-gateway serve` prints: where it listens, what it serves, leaves out, and what differs. */
 export async function serveReport(started: Started): Promise<string> {
@@ -43,10 +46,10 @@ export async function serveReport(started: Started): Promise<string> {
     'What differs from tRPC’s adapters:',
     ...trpcDifferences(router).map((line) => `  - ${line}`),
     ...(hasContext ? [] : ['  - Without --context, the context of procedures is {}.']),
-    `  All of it: ${pages}/docs/gateway/trpc.md`,
+    '  All of it: docs/gateway/trpc.md in the repository of trpc-gateway.',
     ...(served.hasRestMetadata ? await presetLines(router, file) : defaultLines(router, served)),
     '',
-    `A server of your own: ${pages}/packages/gateway#readme`,
+    `A server of your own: ${readme}`,
     '',
   ].join('\n');
 }
@@ -117,7 +120,7 @@ async function presetLines(router: AnyTRPCRouter, file: string): Promise<readonl
   return [
     '',
     'What differs over REST from trpc-to-openapi 3.3, as served by the preset trpcToOpenApi():',
-    `  - Paths begin with /v1 (restBasePath). The rest: ${pages}/docs/migrating/from-trpc-to-openapi.md#differences-that-remain`,
+    '  - Paths begin with /v1 (restBasePath). The rest: docs/migrating/from-trpc-to-openapi.md there, "Differences that remain".',
     `  - Without the preset, ${changes} of ${countOf(report.length, 'procedure')} would change: npx trpc-gateway report ${file}`,
   ];
 }
