@@ -455,7 +455,7 @@ describe('trpc-gateway serve', () => {
 
   it('docs/serve-command.md shows what the command prints for a code base', async () => {
     const page = await readFile(new URL('../../../../docs/serve-command.md', import.meta.url), 'utf8');
-    const [, block = ''] = /^```console\n\$ npx trpc-gateway serve .*\n([^]*?)^```$/m.exec(page) ?? [];
+    const [, block = ''] = /^```console\n\$ npx --no trpc-gateway serve .*\n([^]*?)^```$/m.exec(page) ?? [];
     const linesOf = (text: string) => text.split('\n').map((line) => line.replaceAll(/\s+/g, ' '));
     const shown = linesOf(block.replaceAll('http://127.0.0.1:3000', ''));
     expect(shown.length).toBeGreaterThan(8);
