@@ -52,7 +52,6 @@ it('the entry points export exactly these values', () => {
     'serveRules',
   ]);
   expect(Object.keys(trpcToOpenApi).toSorted()).toEqual([
-    'migrationReport',
     'trpcToOpenApi',
     'trpcToOpenApiDocument',
     'trpcToOpenApiErrors',

@@ -49,7 +49,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   await gateway.document();
   const listening = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
-  const stdout = await serveReport({
+  const stdout = serveReport({
     router,
     served,
     leftOut,

@@ -4,7 +4,6 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { Problem } from '../checks/gatewayError.ts';
 import { listNames } from '../http/warnings.ts';
 import { isWithoutTransformer } from '../protocols/trpc/routerConfig.ts';
-import { migrationReport } from '../trpcToOpenApi/migrationReport.ts';
 import type { Served } from './served.ts';
 
 /** What `trpc-gateway serve` has started. */
@@ -24,7 +23,7 @@ interface Started {
 const readme = relative('', fileURLToPath(new URL('../../README.md', import.meta.url)));
 
 /** Returns the text that `trpc-gateway serve` prints: where it listens, what it serves, leaves out, and what differs. */
-export async function serveReport(started: Started): Promise<string> {
+export function serveReport(started: Started): string {
   const { file, hasContext, hasDocsPage, origin, router, served } = started;
   const reasons = reasonsLeftOut(started);
   const { length } = served.procedures;
@@ -47,7 +46,7 @@ export async function serveReport(started: Started): Promise<string> {
     ...trpcDifferences(router).map((line) => `  - ${line}`),
     ...(hasContext ? [] : ['  - Without --context, the context of procedures is {}.']),
     '  All of it: docs/gateway/trpc.md in the repository of trpc-gateway.',
-    ...(served.hasRestMetadata ? await presetLines(router, file) : defaultLines(router, served)),
+    ...(served.hasRestMetadata ? presetLines : defaultLines(router, served)),
     '',
     `A server of your own: ${readme}`,
     '',
@@ -114,13 +113,8 @@ function defaultLines(
 }
 
 /** What differs from trpc-to-openapi, whose metadata a router has. */
-async function presetLines(router: AnyTRPCRouter, file: string): Promise<readonly string[]> {
-  const report = await migrationReport(router);
-  const changes = report.filter(({ withoutPreset }) => withoutPreset.length > 0).length;
-  return [
-    '',
-    'What differs over REST from trpc-to-openapi 3.3, as served by the preset trpcToOpenApi():',
-    '  - Paths begin with /v1 (restBasePath). The rest: docs/migrating/from-trpc-to-openapi.md there, "Differences that remain".',
-    `  - Without the preset, ${changes} of ${countOf(report.length, 'procedure')} would change: npx trpc-gateway report ${file}`,
-  ];
-}
+const presetLines: readonly string[] = [
+  '',
+  'What differs over REST from trpc-to-openapi 3.3, as served by the preset trpcToOpenApi():',
+  '  - Paths begin with /v1 (restBasePath). The rest: docs/migrating/from-trpc-to-openapi.md there, "Differences that remain".',
+];
