@@ -3,10 +3,8 @@ export const usage = `Usage: trpc-gateway serve FILE [options]
 Serves a router over tRPC, REST and MCP on this machine, and prints what differs from tRPC and what is left out. For
 looking, moving and demonstrations, not for production.
 
-  FILE                   The module that exports the router. TypeScript runs on tsx if it is installed, otherwise on Node,
-                         which needs imports with extensions and types that can be removed.
+  FILE                   The module that exports the router, in TypeScript or JavaScript.
   --export NAME          The name of the exported router. Default: the only one, or else default or appRouter.
-
   --context FILE         The module that exports createContext. It is called with what tRPC's adapters give: req, res,
                          resHeaders, headers and info. Default: the context is {}.
   --context-export NAME  The name of the function. Default: createContext, createTRPCContext, default, or the only one.
