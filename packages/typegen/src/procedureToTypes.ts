@@ -68,7 +68,7 @@ function isKnown(convert: () => TypeNode): boolean {
 
 /** JSON Schema of other libraries would not suffice: it has no dates and no transforms. */
 const notZod = (path: string) =>
-  `its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown ${path}.`;
+  `its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown ${path}.`;
 
 function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
   const owner = `Procedure "${path}"`;
