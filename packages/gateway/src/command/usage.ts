@@ -6,7 +6,7 @@ looking, moving and demonstrations, not for production.
   FILE                   The module that exports the router, in TypeScript or JavaScript.
   --export NAME          The name of the exported router. Default: the only one, or else default or appRouter.
   --context FILE         The module that exports createContext. It is called with what tRPC's adapters give: req, res,
-                         resHeaders, headers and info. Default: the context is {}.
+                         resHeaders, headers and info, and with c of Hono. Default: the context is {}.
   --context-export NAME  The name of the function. Default: createContext, createTRPCContext, default, or the only one.
   --env FILE             Reads environment variables before the modules are loaded. May be repeated.
   --port PORT            0 chooses a free port. Default: 3000.

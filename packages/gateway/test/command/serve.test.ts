@@ -155,9 +155,8 @@ const countIn = ({ report }: Running, protocol: string) =>
 function leftOutIn({ report }: Running, protocol: string): readonly string[] {
   const [, section = ''] =
     new RegExp(`^Left out of ${protocol}, .*\\n((?: {2}- .*\\n)+)`, 'm').exec(report) ?? [];
-  return [...section.matchAll(/^ {2}- (?:\d+: )?([\w., ]+): /gm)].flatMap(([, names = '']) =>
-    names.split(', '),
-  );
+  const lines = [...section.matchAll(/^ {2}- (?:\d+: )?([\w., ]+): /gm)];
+  return [...new Set(lines.flatMap(([, names = '']) => names.split(', ')))];
 }
 
 const ada = { authorization: 'Bearer ada' };
@@ -273,6 +272,7 @@ const rows: readonly Shape[] = [
     notRest: ['terminal.output', 'terminal.fail'],
     says: [
       /^ {2}- 2: terminal\.output, terminal\.fail: a subscription, and REST needs the schema of its events/m,
+      /5 of 5 procedures have no output schema/,
     ],
     async check(running) {
       expect(await rest(running.origin, '/window/panel', { body: 'left' })).toEqual([200, 'left']);
@@ -311,6 +311,25 @@ const rows: readonly Shape[] = [
       const removed = await fetch(`${origin}/v1/workspace/w/monitors`, { method: 'DELETE', headers: token });
       expect([removed.status, await removed.text()]).toEqual([200, '']);
       expect(await rest(origin, '/internal', { body: { workspaceId: 'w' } })).toMatchObject([404, {}]);
+    },
+  },
+  {
+    shape: 'ledger',
+    args: ['src/router.ts', '--context', 'src/context.ts'],
+    procedures: ['who', 'tag'],
+    notRest: ['tag'],
+    notTools: ['tag'],
+    says: [/^ {2}- tag: in its input, "tags" is a set.*\n {2}- tag: in its input, "size" is a bigint/m],
+    async check({ origin }) {
+      const headers = { ...ada, 'x-forwarded-for': '10.0.0.1' };
+      const response = await fetch(`${origin}/v1/who?page=2`, { headers });
+      expect(await response.json()).toEqual({
+        user: 'ada',
+        address: '10.0.0.1',
+        host: '127.0.0.1',
+        path: '2',
+      });
+      expect(response.headers.getSetCookie()).toEqual(['seen=1']);
     },
   },
   {
