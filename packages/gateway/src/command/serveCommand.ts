@@ -8,6 +8,7 @@ import { mcp } from '../protocols/mcp/index.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
+import { loopbackOnly } from './loopbackOnly.ts';
 import { createPartialGateway } from './partialGateway.ts';
 import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
 import { readServed } from './served.ts';
@@ -43,6 +44,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     router,
     createContext: (options: ContextOptions<unknown>) =>
       createForeignContext(...foreignContextArguments(options)),
+    policies: [loopbackOnly],
     mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
     ...(docs && { routes: docs }),
   });

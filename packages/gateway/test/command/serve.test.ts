@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from '@petstore/testing/startProcess';
 import {
@@ -78,6 +80,19 @@ async function rest(origin: string, path: string, { body, headers, method }: Opt
   });
   const text = await response.text();
   return [response.status, text === '' ? text : (JSON.parse(text) as unknown)];
+}
+
+/** Sends a request with headers that `fetch` does not send. Resolves with the status, and the body unless it upgrades. */
+async function sendRaw(url: string, options: RequestOptions, headers: object) {
+  const request = httpRequest(url, { ...options, headers: { ...(options.headers as object), ...headers } });
+  request.end();
+  const received = Promise.race([once(request, 'response'), once(request, 'upgrade')]);
+  const [response] = (await received) as [IncomingMessage];
+  if (response.statusCode === 101) {
+    response.socket.destroy();
+    return [101, ''];
+  }
+  return [response.statusCode, await readText(response)];
 }
 
 const same = (value: any) => value; // oxlint-disable-line typescript/no-explicit-any -- of any type
@@ -469,6 +484,48 @@ describe('trpc-gateway serve', () => {
       const docs = await fetch(`${running.origin}/docs`);
       expect([docs.status, docs.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       await check(running);
+    },
+  );
+
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+  const requests: [what: string, path: string, options: RequestOptions][] = [
+    ['a query', '/trpc/health', {}],
+    ['a form over tRPC', '/trpc/restart', { method: 'POST', headers: { 'content-type': 'text/plain' } }],
+    ['a mutation', '/trpc/restart', post],
+    ['a batch', '/trpc/health,health?batch=1', {}],
+    ['a stream', '/trpc/health?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }],
+    ['a POST without a body over REST', '/v1/restart', { method: 'POST' }],
+    ['a GET over REST', '/v1/health', {}],
+    ['an unknown path', '/v1/unknown', {}],
+    ['the tools', '/mcp', post],
+    ['the document', '/openapi.json', {}],
+    ['the docs page', '/docs', {}],
+    ['a WebSocket', '/trpc', { headers: { ...upgrade, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' } }],
+  ];
+  it.each(requests)(
+    'trpc-gateway serve rejects %s of a page of another site with 403',
+    async (_what, path, options) => {
+      const { origin } = runningOf('hostService');
+      const send = (headers: Readonly<Record<string, string>>) => sendRaw(origin + path, options, headers);
+      const { host } = new URL(origin);
+      for (const headers of [
+        { host: 'evil.example' },
+        { host: 'evil.example', origin: 'http://evil.example' },
+        { host, origin: 'https://evil.example' },
+        { host, origin: 'null' },
+        { host: 'localhost.evil.example' },
+      ]) {
+        const [status, body] = await send(headers);
+        expect({ headers, status, body }).toMatchObject({
+          status: 403,
+          body: expect.stringMatching(/must be localhost|not allowed to call tools/),
+        });
+      }
+      for (const name of ['localhost', '127.0.0.1', '127.1.2.3:81', '[::1]:3000']) {
+        const [status] = await send({ host: name, origin: `http://${name}` });
+        expect([name, status]).not.toEqual([name, 403]);
+      }
     },
   );
 
