@@ -1,4 +1,3 @@
-import './checks/nodeVersion.ts';
 export { createGateway, type Gateway } from './gateway.ts';
 export type { CompressionOptions } from './policies/compression.ts';
 export type { CorsOptions } from './policies/cors.ts';

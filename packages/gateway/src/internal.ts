@@ -1,6 +1,5 @@
 // For the other packages of this repository, which check options and call functions of a service as this one does. No part
 // of the public interface: names and behaviour may change in any version.
-import './checks/nodeVersion.ts';
 export { formatProblems } from './checks/gatewayError.ts';
 export { formatValue } from './http/formatValue.ts';
 export { ignoreRejection, tryHook } from './http/hooks.ts';

@@ -1,4 +1,3 @@
-import './checks/nodeVersion.ts';
 // Types the members `override`, `param` and others of a zod schema's `.meta()`. `import type {}` would not be kept in
 // the declarations (TypeScript 7.0). zod-openapi (6.0) augments `zod` and `zod/v4`.
 /// <reference types="zod-openapi" preserve="true" />

@@ -1,4 +1,3 @@
-import '../checks/nodeVersion.ts';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,3 +1,2 @@
-import '../checks/nodeVersion.ts';
 export { trpcToOpenApi, trpcToOpenApiErrors } from './trpcToOpenApi.ts';
 export { trpcToOpenApiDocument, type TrpcToOpenApiDocumentInfo } from './trpcToOpenApiDocument.ts';

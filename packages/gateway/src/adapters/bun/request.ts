@@ -8,11 +8,8 @@ import type { NativeRequest, NativeServer } from './native.ts';
 /** Maximum size of a body that is received before the request is handled. */
 const smallBodyBytes = 16_384;
 
-/**
- * Time without activity after which Bun closes a connection, in seconds. It rounds up to a multiple of 4. One without a
- * request closes after 12 s, whatever is set (Bun 1.4).
- */
-export const idleSeconds = 10;
+/** Time without activity after which Bun closes a connection, in seconds. It rounds up to a multiple of 4. */
+const idleSeconds = 10;
 
 /** A request of Bun. Headers, body, address and signal are read from Bun only when they are needed. */
 export class BunRequest extends FetchRequest {

@@ -13,7 +13,6 @@ import {
   stoppingResponse,
   targetTooLong,
 } from '../serve/rejections.ts';
-import type { RequestLimits } from '../serve/request.ts';
 import { headRejections, isValidHost } from '../serve/requestHead.ts';
 import { expireStreams } from '../serve/responder.ts';
 import type { ServeSettings } from '../serve/serveOptions.ts';
@@ -43,8 +42,7 @@ type Outcome = Response | undefined | Promise<Response | undefined>;
 export class BunResponder {
   readonly #service: Service;
   readonly #sockets: OpenSockets;
-  readonly #limits: RequestLimits;
-  readonly #maxConnections: number;
+  readonly #settings: ServeSettings;
   readonly #keepAliveSeconds: number;
   #server: NativeServer | undefined;
   #isDraining = false;
@@ -60,8 +58,7 @@ export class BunResponder {
   constructor(service: Service, sockets: OpenSockets, settings: ServeSettings, keepAliveSeconds: number) {
     this.#service = service;
     this.#sockets = sockets;
-    this.#limits = settings.limits;
-    this.#maxConnections = settings.maxConnections;
+    this.#settings = settings;
     this.#keepAliveSeconds = keepAliveSeconds;
   }
 
@@ -91,7 +88,7 @@ export class BunResponder {
   /** Handles a request, as Bun's fetch handler. */
   receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
-    const request = new BunRequest(native, server, this.#limits);
+    const request = new BunRequest(native, server, this.#settings.limits);
     if (this.#isExpired) return this.#respond(request, stoppingResponse, true);
     const isLight = request.method === 'GET' && request.query === '';
     return turn.spend(isLight) ? this.#receiveLater(request, server) : this.#receive(request, server);
@@ -110,10 +107,10 @@ export class BunResponder {
 
   #receive(request: BunRequest, server: NativeServer): Outcome {
     const { size, closingSockets } = this.#sockets;
-    if (server.pendingRequests + size + closingSockets > this.#maxConnections) {
+    if (server.pendingRequests + size + closingSockets > this.#settings.maxConnections) {
       return this.#respond(request, busyResponse, true);
     }
-    const { maxHeaderSize } = this.#limits;
+    const { maxHeaderSize } = this.#settings.limits;
     if (!isValidHost(request.header('host') ?? '')) return this.#reject(request, headRejections.host);
     const { path, query } = request;
     if (path.length + (query === '' ? 0 : query.length + 1) > maxHeaderSize) {

@@ -1,4 +1,3 @@
-import '../../checks/nodeVersion.ts';
 import http from 'node:http';
 import { GatewayError } from '../../checks/gatewayError.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
@@ -8,7 +7,6 @@ import { OpenSockets } from '../serve/openSockets.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../serve/serveOptions.ts';
 import { withCertificate } from '../serve/tlsFiles.ts';
 import { Bun } from './native.ts';
-import { idleSeconds } from './request.ts';
 import { BunResponder } from './responder.ts';
 import { webSocketHandlers } from './socket.ts';
 
@@ -42,7 +40,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       'trpc-gateway/bun runs on Bun 1.4 or newer. On Node, serve with trpc-gateway/uws or trpc-gateway/node.',
     );
   }
-  const keepAliveSeconds = keepAliveTimeout === undefined ? idleSeconds : Math.ceil(keepAliveTimeout / 1000);
+  const keepAliveSeconds = Math.ceil(keepAliveTimeout / 1000);
   if (keepAliveSeconds > maxIdleSeconds) {
     throw new GatewayError(
       `keepAliveTimeout is ${keepAliveTimeout}; on Bun it must be at most ${maxIdleSeconds * 1000}. On Node, trpc-gateway/node has no such limit.`,

@@ -61,8 +61,8 @@ export class Connection {
     this.#bytesSent = bytesSent;
     this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
     const isBetweenRequests = bytesSent > 0 && writableLength === 0 && this.requests.size === 0;
-    const maxIdleMs = isBetweenRequests ? this.#keepAliveMs : idleMs;
-    if (this.#idleChecks * connectionCheckMs >= maxIdleMs) this.#socket.destroy();
+    const maxMs = isBetweenRequests ? this.#keepAliveMs : idleMs;
+    if (this.#idleChecks * connectionCheckMs >= maxMs) this.#socket.destroy();
   }
 }
 
@@ -169,11 +169,8 @@ export class Connections extends Map<Socket, Connection> {
   /** Number of open TCP connections, including WebSockets. */
   open = 0;
 
-  readonly #keepAliveMs: number | undefined;
-
   constructor(server: Server, { keepAliveTimeout, maxConnections, tls }: ServeSettings) {
     super();
-    this.#keepAliveMs = keepAliveTimeout;
     const isTls = tls !== undefined;
     server.on('connection', (socket: Socket) => {
       this.open += 1;
@@ -182,9 +179,9 @@ export class Connections extends Map<Socket, Connection> {
       // Before the TLS handshake, no response can be sent.
       if (isOver && isTls) socket.destroy();
       else if (isOver) writeLast(socket, busyResponse);
-      else if (!isTls) this.#track(socket);
+      else if (!isTls) this.#track(socket, keepAliveTimeout);
     });
-    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket));
+    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket, keepAliveTimeout));
     server.once('listening', () => {
       const timer = setInterval(() => {
         for (const connection of this.values()) connection.check();
@@ -193,8 +190,8 @@ export class Connections extends Map<Socket, Connection> {
     });
   }
 
-  #track(socket: Socket): void {
-    const connection = new Connection(socket, this.#keepAliveMs);
+  #track(socket: Socket, keepAliveTimeout: number): void {
+    const connection = new Connection(socket, keepAliveTimeout);
     this.set(socket, connection);
     socket.once('close', () => {
       this.delete(socket);

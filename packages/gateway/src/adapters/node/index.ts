@@ -1,4 +1,3 @@
-import '../../checks/nodeVersion.ts';
 export { ListenError } from '../serve/listenError.ts';
 export { reservePort, type ReservedPort } from '../serve/reservePort.ts';
 export type { CloseOptions, Listening, ServeOptions } from '../serve/serveOptions.ts';

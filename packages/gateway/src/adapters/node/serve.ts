@@ -11,7 +11,7 @@ import { http, https } from './builtins.ts';
 import { Connection, connectionCheckMs, Connections, Message, ServedRequest } from './connection.ts';
 import { rejectInput } from './rejectInput.ts';
 import { NodeResponder } from './responder.ts';
-import { attachWebSockets, canOpenWebSockets } from './webSockets.ts';
+import { attachWebSockets } from './webSockets.ts';
 
 const tlsOptions = {
   minVersion: 'TLSv1.2',
@@ -70,20 +70,18 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   server.on('checkContinue', receive);
   server.on('checkExpectation', receive);
   rejectInput(server, service, connections);
-  const endWebSockets = canOpenWebSockets(server, service)
-    ? attachWebSockets(server, {
-        service,
-        sockets,
-        responder,
-        receive(message, res) {
-          const connection = connections.get(message.socket) ?? new Connection(message.socket);
-          // The server creates all of its messages as a `Message`.
-          return new ServedRequest(message as Message, res, limits, connection);
-        },
-        // WebSockets have their own timeouts.
-        onUpgrade: (socket) => connections.delete(socket),
-      })
-    : () => {};
+  const endWebSockets = attachWebSockets(server, {
+    service,
+    sockets,
+    responder,
+    receive(message, res) {
+      const connection = connections.get(message.socket) ?? new Connection(message.socket);
+      // The server creates all of its messages as a `Message`.
+      return new ServedRequest(message as Message, res, limits, connection);
+    },
+    // WebSockets have their own timeouts.
+    onUpgrade: (socket) => connections.delete(socket),
+  });
 
   const address = await startListening(server, { host, port, reusePort });
   server.on('error', () => {});

@@ -28,26 +28,23 @@ type UpgradeServer = Server & { shouldUpgradeCallback?: (message: Http.IncomingM
 /** Time for clients to read unsent bytes after the server has stopped. */
 const unsentBytesGraceMs = 1000;
 
-const needsNewerNode = `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}.`;
-
-/** Whether this version of Node can open WebSockets on a server. Warns if it cannot and the service has some. */
-export function canOpenWebSockets(server: UpgradeServer, service: Service): boolean {
-  if (server.shouldUpgradeCallback) return true;
-  if (service.upgrade) process.emitWarning(`${needsNewerNode} All else is served.`);
-  return false;
-}
-
 /**
  * Opens WebSockets on a server of `node:http` or `node:https`. All other upgrade requests are left to the server: to its
  * other `upgrade` listeners, or, at a target that the service serves, to its request listener.
+ * A version of Node without `shouldUpgradeCallback` opens none, with a warning.
  * @returns a function that ends the connections of all WebSockets
- * @throws {Error} on a version of Node without `shouldUpgradeCallback`
  */
 export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptions): () => void {
   const { service, sockets, responder, serves = () => true } = options;
   const { maxMessageSize = defaultMessageBytes, rejectHttp = defaultRejection } = service;
   const { shouldUpgradeCallback } = server;
-  if (!shouldUpgradeCallback) throw new Error(`${needsNewerNode} Update Node.`);
+  if (!shouldUpgradeCallback) {
+    if (service.upgrade) {
+      const needs = `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}.`;
+      process.emitWarning(`${needs} All else is served.`);
+    }
+    return () => {};
+  }
   const opener = createOpener(maxMessageSize);
   /** Open connections of WebSockets. */
   const connections = new Set<Socket>();

@@ -1,5 +1,4 @@
 // Exports shared by `/uws` and `/node`, for code that loads neither.
-import '../../checks/nodeVersion.ts';
 export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
 export { type CloseOptions, type Listening, serveRules, type ServeOptions } from './serveOptions.ts';

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
@@ -9,9 +8,6 @@ import type { HttpResponse } from '../../http/response.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
 import { serveSettings } from './serveOptions.ts';
 import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
-
-const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each);
-const hasIpv6 = addresses.some(({ address }) => address === '::1');
 
 describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
@@ -353,12 +349,6 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await next.close();
     });
 
-    it.runIf(hasIpv6)('serve listens on an IPv6 address in brackets', async () => {
-      const listening = await listen(() => ok(), { host: '[::1]' });
-      expect(listening.host).toBe('::1');
-      expect((await fetch(`http://[::1]:${listening.port}/`)).status).toBe(200);
-    });
-
     it('serve rejects the path of a Unix socket, and says which server listens on one', async () => {
       await expect(serve({ handle: () => ok() }, { host: '/run/app.sock' })).rejects.toThrow(
         /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
@@ -387,10 +377,13 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   );
 
   describe('the options of serve', () => {
-    it('keepAliveTimeout is 125 s by default for a gateway with trustProxy', async () => {
-      const service = await testGateway(t.router({}), { trustProxy: ['10.0.0.0/8'] });
-      expect(serveSettings(service, {}).keepAliveTimeout).toBe(125_000);
-      expect(serveSettings(service, { keepAliveTimeout: 1 }).keepAliveTimeout).toBe(1);
+    it('serve keeps idle connections for 125 s by default if the gateway has trustProxy', async () => {
+      const gateway = await testGateway(t.router({}), { trustProxy: ['10.0.0.0/8'] });
+      expect(serveSettings(gateway, {}).keepAliveTimeout).toBe(125_000);
+    });
+
+    it('serve listens on an IPv6 address in brackets', () => {
+      expect(serveSettings({ handle: () => ok() }, { host: '[::1]' }).host).toBe('::1');
     });
 
     it.each([

@@ -29,10 +29,9 @@ export interface ServeOptions {
   /** Certificate for TLS 1.2 or newer, read when the server starts. Default: no TLS. */
   readonly tls?: TlsFiles;
   /**
-   * Time in milliseconds until a connection that is idle between two requests is closed: up to 2 s later on node:http, up
-   * to 4 s later on Bun, where it is at most 255000. It must be longer than your proxy keeps idle connections: otherwise the
-   * proxy loses a request that it sends when the connection closes. uWebSockets.js has no such option, and `serve` on it
-   * rejects this one. Default: 125000 for a gateway with `trustProxy`, otherwise 11000 (10000 on Bun).
+   * Time in milliseconds until a connection that is idle between two requests is closed, up to 4 s later. It must be longer
+   * than your proxy keeps idle connections: otherwise a request that the proxy sends at the close is lost. At most 255000 on
+   * Bun; rejected on uWebSockets.js, whose 8 to 12 s are compiled in. Default: 125000 with `trustProxy`, otherwise 11000.
    */
   readonly keepAliveTimeout?: number;
   /**
@@ -66,9 +65,6 @@ const serverLimit = optional(
   (value) => value === Infinity || positiveInteger.accepts(value),
   'a positive integer, or Infinity for no limit',
 );
-/** Above the time that most proxies keep idle connections by default: AWS and nginx 60 s, Traefik 90 s, Caddy 2 min. */
-const proxyKeepAliveMs = 125_000;
-
 const file = required(isText, 'the path of a file');
 
 /** The rules of the options of `serve`. */
@@ -116,24 +112,17 @@ export type ServeSettings = ReturnType<typeof serveSettings>;
 export function serveSettings(service: Service, options: ServeOptions) {
   requireService('serve', service);
   requireOptions('serve', options, serveRules, '');
-  const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
+  const { port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
+  const host = withoutBrackets(options.host ?? '127.0.0.1');
   const { maxHeaderSize = 16_384, maxUnsentSize = defaultUnsentBytes } = options;
-  const { keepAliveTimeout = service.isBehindProxy ? proxyKeepAliveMs : undefined } = options;
+  // Proxies keep idle connections by default for: AWS and nginx 60 s, Traefik 90 s, Caddy 2 min.
+  const { keepAliveTimeout = service.isBehindProxy ? 125_000 : 11_000 } = options;
   const limits: RequestLimits = {
     ...requestLimits(service),
     maxHeaderSize,
     isTls: tls !== undefined,
   };
-  return {
-    host: withoutBrackets(host),
-    port,
-    reusePort,
-    tls,
-    keepAliveTimeout,
-    maxConnections,
-    maxUnsentSize,
-    limits,
-  };
+  return { host, port, reusePort, tls, keepAliveTimeout, maxConnections, maxUnsentSize, limits };
 }
 
 /** Returns the limits of a service for requests whose head the server has read, with its own limits. */

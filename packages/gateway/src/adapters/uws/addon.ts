@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type * as Uws from '@uwsjs/core';
@@ -63,19 +63,16 @@ async function load(): Promise<LoadedAddon> {
   throw new NoBinaryError(failureReason(failures), failures);
 }
 
-/**
- * Returns the package.json of a package, or undefined if the package is not installed. `findPackageJSON` of node:module is
- * missing in Node 22.13.
- */
+// Not by `findPackageJSON`: Node 20 has none, and would report that instead of the Node that is needed.
+/** Returns the package.json of a package, or undefined if the package is not installed. */
 function readManifest(name: string): Manifest | undefined {
-  for (const folder of createRequire(import.meta.url).resolve.paths(name) ?? []) {
-    try {
-      return JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')) as Manifest;
-    } catch {
-      // It may be in the next folder.
-    }
+  try {
+    const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
+    const path = folders.map((folder) => join(folder, name, 'package.json')).find((each) => existsSync(each));
+    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Manifest);
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
 const describe = ({ name, version }: Manifest) => `${name} ${version}`;

@@ -1,4 +1,3 @@
-import '../../checks/nodeVersion.ts';
 import type { HttpResponse as NativeResponse, us_listen_socket } from '@uwsjs/core';
 import { GatewayError } from '../../checks/gatewayError.ts';
 import type { Service } from '../../http/service.ts';
@@ -25,8 +24,8 @@ export const uwsVersion: string = loadedPackage;
  * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
  * @throws {CertificateError} if the certificate cannot be used
- * @throws {GatewayError} for options that are unknown or invalid, for `keepAliveTimeout`, and if `service` is not a gateway, such as the promise
- *   of one
+ * @throws {GatewayError} for options that are unknown or invalid, for `keepAliveTimeout`, and if `service` is not a
+ *   gateway, such as the promise of one
  * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {

@@ -1,5 +1,4 @@
 // The entry point `trpc-gateway/jwt`. It is separate so that services without JWTs do not need jose.
-import '../../checks/nodeVersion.ts';
 import { TRPCError } from '@trpc/server';
 import {
   createRemoteJWKSet,

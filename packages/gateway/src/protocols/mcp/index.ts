@@ -1,4 +1,3 @@
-import '../../checks/nodeVersion.ts';
 import {
   isFunction,
   isText,
