@@ -131,7 +131,7 @@ class Service {
         origin,
         server,
         ...(version !== undefined && { version }),
-        ...(fallbackReason !== undefined && { fallbackReason }),
+        ...(fallbackReason !== undefined && this.#worker === undefined && { fallbackReason }),
         ...(adminOrigin !== undefined && { admin: adminOrigin }),
         ...started.startupLogFields,
         procedures,
