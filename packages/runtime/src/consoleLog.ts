@@ -7,7 +7,7 @@ export const consoleLog: LogPart = {
     const info: ServiceLog['info'] = (fields, message) => {
       const text = message ?? String(fields);
       // The fields of the line `listening`.
-      const isListening = fields instanceof Object && 'origin' in fields;
+      const isListening = fields instanceof Object && 'origin' in fields && 'server' in fields;
       process.stdout.write(`${isListening ? `${text} on ${listeningText(fields as ListeningOn)}` : text}\n`);
     };
     const error: ServiceLog['error'] = (fields, message) => {
