@@ -31,14 +31,9 @@ describe('the types of a router', () => {
     expect(await generateTypes(example.bookRouter, { exports: example, errorShape: example.Problem })).toBe(
       `// Generated from the router by trpc-gateway-typegen. Do not edit.
 
-import type {
-  TRPCBuiltRouter,
-  TRPCMutationProcedure,
-  TRPCQueryProcedure,
-  TRPC_ERROR_CODE_NUMBER,
-  inferRouterInputs,
-  inferRouterOutputs,
-} from '@trpc/server';
+import type { TRPCQueryProcedure, TRPCMutationProcedure, inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import type { TRPC_ERROR_CODE_NUMBER } from '@trpc/server/rpc';
+import type { BuiltRouter as TRPCBuiltRouter } from '@trpc/server/unstable-core-do-not-import';
 
 /** The type of the router, for clients: \`createTRPCClient<AppRouter>\`. */
 export type AppRouter = TRPCBuiltRouter<

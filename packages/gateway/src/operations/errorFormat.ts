@@ -1,4 +1,5 @@
-import type { TRPCError, TRPCErrorShape } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
+import type { TRPCErrorShape } from '@trpc/server/rpc';
 import { z } from 'zod';
 import { statusText } from '../http/response.ts';
 import type { InputIssue } from '../procedures/inputError.ts';

@@ -1,9 +1,7 @@
-import {
-  TRPCError,
-  type TRPC_ERROR_CODE_KEY,
-  type TRPCDefaultErrorShape,
-  type TRPCErrorShape,
-} from '@trpc/server';
+import { TRPCError } from '@trpc/server';
+import type { TRPC_ERROR_CODE_KEY, TRPCErrorShape } from '@trpc/server/rpc';
+// A public name since @trpc/server 11.4.
+import type { DefaultErrorShape } from '@trpc/server/unstable-core-do-not-import';
 import { parse, type $ZodType } from 'zod/v4/core';
 import { isZod, type ZodSchema } from './zodSchema.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
@@ -55,7 +53,7 @@ export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
   readonly [Code in keyof Definitions]: ErrorConstructor<Definitions[Code]>;
 } & ((options: {
   readonly error: TRPCError;
-  readonly shape: TRPCDefaultErrorShape;
+  readonly shape: DefaultErrorShape;
 }) =>
   | { [Code in keyof Definitions & string]: DeclaredErrorShape<Code, Definitions[Code]> }[keyof Definitions &
       string]
@@ -97,7 +95,7 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
       (options?: ThrowOptions & { readonly data?: unknown }) => new DeclaredError(code, definition, options),
     ] as const;
   });
-  const format = ({ error, shape }: { error: TRPCError; shape: TRPCDefaultErrorShape }) => {
+  const format = ({ error, shape }: { error: TRPCError; shape: DefaultErrorShape }) => {
     if (error instanceof DeclaredError && declared[error.declaredCode] === error.definition) {
       return declaredShape(error, shape) as never;
     }
@@ -111,7 +109,7 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
 export function declaredShape(
   { data, declaredCode: code, definition }: DeclaredError,
   shape: TRPCErrorShape,
-) {
+): TRPCErrorShape {
   const own = { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
   return { ...shape, data: { ...shape.data, ...own } };
 }
