@@ -10,7 +10,6 @@ import type { LinkBase } from './operations/deprecation.ts';
 import { apiErrors, type ErrorFormat } from './operations/errorFormat.ts';
 import { readOperations, type Operation } from './operations/operation.ts';
 import { foldCase } from './operations/pathTemplate.ts';
-import { loadZod3 } from './operations/zod3.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { readProcedures, type Procedure } from './procedures/procedure.ts';
 import { warnOfUnservedTools } from './protocols/mcpEndpoint.ts';
@@ -69,7 +68,6 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
     openapi: options.openapi,
     tools: options.mcp?.tools,
   });
-  await loadZod3(procedures.flatMap(({ inputs, output, rest }) => [...inputs, output, rest?.event]));
   if (!options.mcp) warnOfUnservedTools(procedures);
   const scopes = allScopes(procedures, schemes);
   for (const { protectedResource } of schemes) {

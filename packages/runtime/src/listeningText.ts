@@ -17,7 +17,7 @@ export function listeningText({ origin, server, fallbackReason }: ListeningOn): 
   return fallbackReason === undefined ? where : `${where}, because ${fallbackReason}`;
 }
 
-/** Tells a person at a terminal where the service listens, beside a log that programs read. */
+/** Prints on a terminal where the service listens, beside a log that programs read. */
 export function announce(listening: ListeningOn): void {
   if (process.stderr.isTTY) process.stderr.write(`Listening on ${listeningText(listening)}\n`);
 }

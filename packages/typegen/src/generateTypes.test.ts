@@ -5,7 +5,7 @@ import { z as z325 } from 'zod-3.25/v4';
 import { z as z40 } from 'zod-4.0';
 import { z as z44 } from 'zod-4.4';
 import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
-import { generateTypes } from './generateTypes.ts';
+import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
@@ -162,9 +162,12 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
         kinds: zod.array(zod.enum(['a', 'b'])).default([]),
         parts: zod.record(zod.string(), zod.union([zod.null(), zod.literal(1)])),
       });
-    const typesOfBoth = (zod: typeof z) =>
-      typesOf(t.procedure.input(schemaOf(zod)).output(schemaOf(zod)).query(notCalled));
-    expect(await typesOfBoth(older as unknown as typeof z)).toBe(await typesOfBoth(z));
+    const typesWith = (zod: typeof z) => {
+      const procedure = t.procedure.input(schemaOf(zod)).output(schemaOf(zod)).query(notCalled);
+      const router = initTRPC.create({ errorFormatter: ({ shape }) => shape }).router({ read: procedure });
+      return generateTypes(router, { errorShape: schemaOf(zod) });
+    };
+    expect(await typesWith(older as unknown as typeof z)).toBe(await typesWith(z));
   });
 
   it('generateTypes is deterministic', async () => {
@@ -375,4 +378,12 @@ describe('types that are not known at run time', () => {
       'The router has an errorFormatter, so the shape of its errors is not known. Set errorShape (--error-shape) to a zod schema of its output, or to `default` if it keeps the shape of tRPC.',
     );
   });
+});
+
+it('the error shape may be a schema of any zod', () => {
+  const shapes: readonly TypesOptions[] = [
+    { errorShape: z325.object({ a: z325.string() }) },
+    { errorShape: z44.object({ a: z44.string() }) },
+  ];
+  expect(shapes).toHaveLength(2);
 });

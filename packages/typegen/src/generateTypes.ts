@@ -1,5 +1,5 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod } from 'trpc-gateway/internal';
+import { isZod, type ZodSchema as UserSchema } from 'trpc-gateway/internal';
 import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
@@ -19,7 +19,7 @@ export interface TypesOptions {
    * The result of the router's `errorFormatter`: `default` for tRPC's own shape, or a zod schema. Required if the router has
    * a formatter.
    */
-  readonly errorShape?: 'default' | ZodSchema;
+  readonly errorShape?: 'default' | UserSchema;
   /**
    * The paths of procedures, such as `comments.add`, whose types need not be known: an input or an output whose type is not known at run
    * time is printed as `unknown`, and errors that are not declared are left out. Default: none, so that the router is rejected.
@@ -192,7 +192,7 @@ function errorShapeToType(
   typeOptions: TypeOptions,
 ): TypeNode {
   if (hasDefaultFormatter || errorShape === 'default') return typeToken('TRPCDefaultErrorShape');
-  if (errorShape !== undefined) {
+  if (isZod(errorShape)) {
     // tRPC does not serialize the type of an error.
     const options = { ...typeOptions, isJson: false };
     return schemaToType(errorShape, { owner: 'The error shape', path: 'it', side: 'output' }, options);

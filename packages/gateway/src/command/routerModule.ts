@@ -37,7 +37,7 @@ async function load(path: string): Promise<ModuleExports> {
   const { createJiti } = await import('jiti');
   const packages = findAbove(path, 'node_modules');
   const jiti = createJiti(url, {
-    tsconfigPaths: process.env['JITI_TSCONFIG_PATHS'] ?? true,
+    tsconfigPaths: true,
     jsx: { runtime: 'automatic' },
     extensions: ['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx', '.json'],
     // jiti's default is a folder for temporary files, where another user of the machine may have put some.

@@ -36,6 +36,11 @@ export function correctKeywords({ _zod }: z.core.$ZodTypes, json: Json, side: Si
     json['anyOf'] = json['oneOf'];
     delete json['oneOf'];
   }
+  // zod before 4.4 does not say that a discriminated union is exclusive.
+  if (def.type === 'union' && 'anyOf' in json && isDiscriminated(def)) {
+    json['oneOf'] = json['anyOf'];
+    delete json['anyOf'];
+  }
   if (def.type === 'object' && Array.isArray(json['required'])) {
     const required = json['required'].filter((name: string) => isAlwaysSet(def.shape[name], side));
     if (required.length > 0) json['required'] = required;

@@ -4,7 +4,7 @@ import { isObject } from '../http/isObject.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { reject } from '../checks/gatewayError.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
-import { isZod, metadataOf, type ZodSchema } from '../procedures/zodSchema.ts';
+import { isZod, isZod3, metadataOf, type ZodSchema } from '../procedures/zodSchema.ts';
 import {
   canBeUndefined,
   correctKeywords,
@@ -13,7 +13,7 @@ import {
   isPreprocessed,
   partName,
 } from './exactKeywords.ts';
-import { isZod3, zod3ToJson } from './zod3.ts';
+import { asZod4, type Zod3Schema } from './zod3.ts';
 import {
   acceptsSample,
   details,
@@ -46,10 +46,7 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
       return readZod(parser, side);
     }
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
-    if (isZod3(parser)) {
-      const schema = readJson(zod3ToJson(parser, side));
-      return parser.isOptional() ? optionalOf(schema) : schema;
-    }
+    if (isZod3(parser)) return readZod(asZod4(parser as Zod3Schema), side);
     if (!isStandardSchema(parser)) return undefined;
     const { jsonSchema, vendor } = parser['~standard'];
     try {
@@ -258,10 +255,6 @@ export function* idsIn(
   }
 }
 
-/** Reads a name of a JSON Pointer in a URI fragment (RFC 6901 §6). */
-const unescapeName = (name: string): string =>
-  decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
-
 /**
  * Adds details to a JSON Schema: the target of each reference, and which properties may be absent.
  * @param all the details of zod schemas by index, where `indexKey` has indexes
@@ -271,10 +264,8 @@ export function readJson(
   definitions: Readonly<Record<string, unknown>> = {},
   all: readonly Details[] = [],
 ): Schema {
+  const targets = new Map<string, Schema>();
   const whole: Schema = {};
-  const targets = new Map([['#', whole]]);
-  /** The targets that have been read before: perhaps since they contain themselves. */
-  const reread = new Set<Schema>();
 
   function read(json: unknown): Schema {
     if (!isObject(json)) return json === false ? { not: {} } : {};
@@ -288,26 +279,20 @@ export function readJson(
       return { ...property, [details]: { ...property[details], isOptional } };
     });
     const own = all[index as number];
-    if (typeof $ref === 'string') {
-      const target = targetOf($ref);
-      const isNamed = $ref.startsWith('#/$defs/') || reread.has(target);
-      return isNamed ? { ...schema, [details]: { ...own, target } } : target;
-    }
+    if (typeof $ref === 'string') return { ...schema, [details]: { ...own, target: targetOf($ref) } };
     return own ? { ...schema, [details]: own } : schema;
   }
 
   function targetOf(reference: string): Schema {
-    let target = targets.get(reference);
-    if (target) reread.add(target);
-    else {
+    if (reference === '#') return whole;
+    const name = decodeURIComponent(reference.replace('#/$defs/', ''))
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~');
+    let target = targets.get(name);
+    if (target === undefined) {
       // Known before it is read, since it may contain itself.
-      targets.set(reference, (target = {}));
-      let json: unknown = { ...root, $defs: definitions };
-      for (const name of reference.split('/').slice(1).map(unescapeName)) {
-        const at = json as Json;
-        json = at && (name === 'items' ? (at['prefixItems'] ?? at[name]) : at[name]);
-      }
-      Object.assign(target, read(json));
+      targets.set(name, (target = {}));
+      Object.assign(target, read(definitions[name]));
     }
     return target;
   }

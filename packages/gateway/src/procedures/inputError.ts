@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { codeMessage } from './errorCodes.ts';
 import { PreparationError } from './parseFunction.ts';
-import { type StandardIssue } from './standardSchema.ts';
+import type { StandardIssue } from './standardSchema.ts';
 import { isZod } from './zodSchema.ts';
 
 /** One problem with an input. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 // Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
 import { version } from 'zod/v4/core';
+import { isObject } from '../http/isObject.ts';
 
 // Schemas come from the zod of the user: any version from 3.25 (`zod/v4`), and any copy, such as that of CommonJS. So they are
 // known by what they carry (`_zod`), never by `instanceof`, and types of zod's own classes do not accept them.
@@ -22,9 +23,9 @@ export interface ZodObjectSchema extends ZodSchema<object> {
 }
 
 /** The version of the gateway's own zod: at least that of its dependency, unless a package manager was told otherwise. */
-const own: z.core.$ZodTypeInternals['version'] & { readonly minor: number } = version;
+const own: Record<keyof typeof version, number> = version;
 
-if (own.minor < 5) {
+if (own.minor < 5 || (own.minor === 5 && own.patch < 4)) {
   const found = `${own.major}.${own.minor}.${own.patch}`;
   throw new Error(
     `trpc-gateway needs zod 4.5.4 or newer for itself, and found ${found}: probably by "overrides" or "resolutions" of your package.json. Limit them to your own packages; your schemas may be of any zod from 3.25.`,
@@ -36,11 +37,18 @@ export function isZod(parser: unknown): parser is z.core.$ZodType {
   return typeof parser === 'object' && parser !== null && '_zod' in parser;
 }
 
+/** Whether a parser is a schema of zod 3. */
+export const isZod3 = (parser: unknown): boolean =>
+  isObject(parser) &&
+  !isZod(parser) &&
+  isObject(parser['_def']) &&
+  String(parser['_def']['typeName']).startsWith('Zod');
+
 /**
  * Whether the gateway's own zod is of the version that a schema is of, and so compiles it as the schema itself parses. Checks,
  * which have no version, are as their schema.
  */
-export const isOwnVersion = ({ version: found = own }: Partial<z.core.$ZodTypeInternals>): boolean =>
+export const isOwnVersion = ({ version: found = version }: Partial<z.core.$ZodTypeInternals>): boolean =>
   found.major === own.major && found.minor === own.minor && found.patch === own.patch;
 
 /** Whether a schema of any copy of zod has thrown this, as it met a promise in a synchronous parse. */

@@ -36,15 +36,13 @@ export interface PageSource {
  * (RFC 9111 §5.2.2.4), so browsers revalidate each time: after an upgrade the same name has another content.
  */
 export function pageFile({ type, load, isGzipped = false }: PageSource) {
-  let stored: Promise<Representation> | undefined;
-  let decompressed: Promise<Representation> | undefined;
+  const stored = retried(() => load().then(withEtag));
+  const decompressed = retried(() => load().then(gunzip).then(withEtag));
 
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const ifNoneMatch = request.header('if-none-match');
     const sendsGzip = isGzipped && (await acceptsGzip(request.header('accept-encoding')));
-    const { bytes, etag } = await (isGzipped && !sendsGzip
-      ? (decompressed ??= load().then(gunzip).then(withEtag))
-      : (stored ??= load().then(withEtag)));
+    const { bytes, etag } = await (isGzipped && !sendsGzip ? decompressed() : stored());
 
     const headers: Header[] = [
       ['etag', etag],
@@ -59,6 +57,16 @@ export function pageFile({ type, load, isGzipped = false }: PageSource) {
     }
     return { status: 200, headers, body: bytes };
   };
+}
+
+/** Returns a function that loads a value once. A failed load is retried by the next call. */
+function retried<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | undefined;
+  return () =>
+    (loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
 }
 
 async function acceptsGzip(accepted: string | undefined): Promise<boolean> {

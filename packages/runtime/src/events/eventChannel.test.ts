@@ -7,6 +7,7 @@ import { serve } from 'trpc-gateway/node';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
 import { z as z40 } from 'zod-4.0';
 import { beginning, eventChannel, type EventLog, memoryEventLog } from './index.ts';
 
@@ -272,12 +273,15 @@ describe('eventChannel', () => {
     await expect(channel.publish('north', { at: 'today' })).rejects.toThrow('Invalid ISO datetime');
   });
 
-  it('a codec of the schema converts values to JSON and back', async () => {
-    const date = z.codec(z.iso.datetime(), z.date(), {
+  it.each([
+    ['zod', z],
+    ['zod/mini', mini],
+  ])('a codec of a schema of %s converts values to JSON and back', async (_, zod) => {
+    const date = zod.codec(zod.iso.datetime(), zod.date(), {
       decode: (text) => new Date(text),
       encode: (value) => value.toISOString(),
     });
-    const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event: z.object({ at: date }) });
+    const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event: zod.object({ at: date }) });
     const events = await channel.subscribe('north', { signal: clientSignal() });
     await channel.publish('north', { at: new Date(5) });
     expect(await take(events, 1)).toMatchObject([{ data: { at: new Date(5) } }]);

@@ -1,21 +1,27 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { isZod } from 'trpc-gateway/internal';
 import { resyncErrors } from 'trpc-gateway/procedures';
+// `schema.encode`, which `zod/mini` does not have.
+import { encode } from 'zod/v4/core';
 import type { EventLog, LogItem, Retention } from './eventLog.ts';
 
 /**
- * A schema of zod. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. zod before
- * 4.1 has no codecs: there, an event is stored as the schema parses it, so that it must have no transforms.
+ * A schema of zod. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. Before
+ * zod 4.1, which has no codecs, an event is stored as the schema parses it, so that it must have no transforms.
  */
 export interface EventSchema<Event> {
-  /** @throws if the event does not match, or the schema has a transform, which cannot be reversed. Use a codec instead */
-  encode?(event: Event): unknown;
   /** @throws if the stored value does not match */
   parse(stored: unknown): Event;
 }
 
-/** Returns what is stored of an event. @throws if it does not match its schema */
-export const encodeEvent = <Event>(schema: EventSchema<Event>, event: Event): unknown =>
-  schema.encode ? schema.encode(event) : schema.parse(event);
+/**
+ * Returns what is stored of an event.
+ * @throws if it does not match its schema, or if that has a transform, which cannot be reversed. Use a codec instead
+ */
+export function encodeEvent<Event>(schema: EventSchema<Event>, event: Event): unknown {
+  const canEncode = isZod(schema) && schema._zod.version.minor > 0;
+  return canEncode ? encode(schema, event) : schema.parse(event);
+}
 
 export interface EventChannelOptions<Event> {
   /** Where the events are kept: `memoryEventLog()`, `folderEventLog()`, `redisEventLog()`. */
