@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+// Under another name, since a bundle may have a banner that declares `createRequire`.
+import { createRequire as requireFrom } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type * as Uws from '@uwsjs/core';
 
 /**
@@ -49,13 +51,23 @@ interface LoadedAddon {
   readonly loadedPackage: string;
 }
 
-async function load(): Promise<LoadedAddon> {
+// In a CommonJS bundle, `import.meta` is an empty object.
+const requireHere = requireFrom((import.meta as Partial<ImportMeta>).url ?? __filename);
+
+/** Returns what to require: the module that an `import` loads, since uws-pack has no other. */
+function moduleOf(name: string): string {
+  const url = (import.meta as Partial<ImportMeta>).resolve?.(name);
+  return url === undefined ? name : fileURLToPath(url);
+}
+
+// Without `await`, which a module that CommonJS requires, or a CommonJS bundle, cannot have at its top level.
+function load(): LoadedAddon {
   const failures: LoadFailure[] = [];
   for (const name of packages) {
     const manifest = readManifest(name);
     if (manifest === undefined) continue;
     try {
-      return { uws: (await import(name)) as typeof Uws, loadedPackage: describe(manifest) };
+      return { uws: requireHere(moduleOf(name)) as typeof Uws, loadedPackage: describe(manifest) };
     } catch (error) {
       failures.push({ manifest, error });
     }
@@ -67,7 +79,7 @@ async function load(): Promise<LoadedAddon> {
 /** Returns the package.json of a package, or undefined if the package is not installed. */
 function readManifest(name: string): Manifest | undefined {
   try {
-    const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
+    const folders = requireHere.resolve.paths(name) ?? [];
     const path = folders.map((folder) => join(folder, name, 'package.json')).find((each) => existsSync(each));
     return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Manifest);
   } catch {
@@ -130,4 +142,4 @@ function glibcVersion(): string | undefined {
   return header.glibcVersionRuntime;
 }
 
-export const { uws, loadedPackage } = await load();
+export const { uws, loadedPackage } = load();
