@@ -4,8 +4,8 @@ it.each(['index', 'procedures', 'adapters/uws/serve', 'protocols/mcp/index', 'co
   'on a Node without ES2024, the import of %s.ts says which Node is needed',
   async (module) => {
     const path = `${import.meta.dirname}/../${module}.ts`;
-    const { groupBy } = Map;
-    onTestFinished(() => void Object.assign(Map, { groupBy }));
+    const groupBy = Object.getOwnPropertyDescriptor(Map, 'groupBy') ?? {};
+    onTestFinished(() => void Object.defineProperty(Map, 'groupBy', groupBy));
     Reflect.deleteProperty(Map, 'groupBy');
     vi.resetModules();
     await expect(import(path)).rejects.toThrow(

@@ -146,7 +146,7 @@ const readers: Readonly<Record<string, (definition: Definition, read: Read) => z
   ZodNumber: readNumber,
   ZodObject: readObject,
   ZodOptional: ({ innerType }, read) => read(innerType).optional(),
-  ZodPipeline: ({ in: from, out }, read) => z.pipe(read(from), read(out) as z.ZodType<unknown, unknown>),
+  ZodPipeline: ({ in: from, out }, read) => z.pipe(read(from), read(out)),
   ZodPromise: ({ type }, read) => z.promise(read(type)),
   ZodReadonly: ({ innerType }, read) => read(innerType).readonly(),
   ZodRecord: ({ keyType, valueType }, read) =>

@@ -357,7 +357,7 @@ export class SocketConnection extends Socket implements SocketHandler {
    */
   #read(message: Message): void {
     const parsed = this.#parse(message);
-    const { parts = undefined, decoded = undefined } = parsed instanceof TRPCError ? {} : parsed;
+    const { parts, decoded }: Partial<ParsedMessage> = parsed instanceof TRPCError ? {} : parsed;
     const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
     const exceeded = this.#charge(charged);
     let isAllCalls = parts !== undefined;
