@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import type { TRPCErrorShape } from '@trpc/server/rpc';
-import { z } from 'zod';
+import * as z from 'zod';
 import { statusText } from '../http/response.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 import { ownMetadata, type ZodSchema } from '../procedures/zodSchema.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ignoreRejection } from '../http/hooks.ts';
 import { isObject } from '../http/isObject.ts';
 import { isThenable } from '../http/maybePromise.ts';

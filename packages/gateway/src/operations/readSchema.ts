@@ -1,5 +1,5 @@
 import { octetInputParser } from '@trpc/server/http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isObject } from '../http/isObject.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { reject } from '../checks/gatewayError.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 // A schema of zod 3 is read as the schema of zod 4 that describes the same values: it then has all that the gateway reads of
 // those, such as dates, defaults and recursion. It parses as itself. zod-to-json-schema, which is not maintained any more, needs

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
+import * as z from 'zod';
 import { clone } from 'zod/v4/core';
 // Not public, but without a public equivalent: tRPC's conversion of a parser of any library to a function.
 import { getParseFn } from '@trpc/server/unstable-core-do-not-import';

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
+import * as z from 'zod';
 import { version } from 'zod/v4/core';
 import { isObject } from '../http/isObject.ts';
 

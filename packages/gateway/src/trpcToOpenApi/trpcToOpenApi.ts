@@ -1,5 +1,5 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DocumentOptions } from '../openapi/document.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { GatewayOptions } from '../options.ts';

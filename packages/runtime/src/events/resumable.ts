@@ -1,6 +1,6 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { declareErrors, resyncDefinition, resyncErrors } from 'trpc-gateway/procedures';
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkName, closedError } from './eventChannel.ts';
 import { beginning } from './eventLog.ts';
 import type { JoinOptions, Resumable, ResumableOptions } from './resumableOptions.ts';

@@ -1,4 +1,3 @@
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
 import { regexes } from 'zod/v4/core';
 import { isObject } from '../../http/isObject.ts';
 import { metadataOf } from '../../procedures/zodSchema.ts';
