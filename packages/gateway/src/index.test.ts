@@ -38,6 +38,7 @@ it('the entry points export exactly these values', () => {
     'formatValue',
     'ignoreRejection',
     'isThenable',
+    'isTrpcError',
     'isZod',
     'metadataOf',
     'optionProblems',

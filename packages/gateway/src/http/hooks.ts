@@ -18,19 +18,16 @@ export function tryHook<Value, Result>(hook: (value: Value) => Result, value: Va
   return undefined;
 }
 
-/** Thrown if a function of the service returns a promise where it must not. It is no error of the client. */
-export class AsyncHookError extends TypeError {}
-
 /**
  * Returns the result of a function of the service that must not be asynchronous.
  * @param hook what the function is called in the documentation, such as `mapError`
  * @param name is added to `hook`, which is cheaper than a text for each call
- * @throws {AsyncHookError} for a promise, which would be used as a value. Its rejection is ignored
+ * @throws {TypeError} for a promise, which would be used as a value. Its rejection is ignored
  */
 export function requireSync<Value>(value: Value, hook: string, name = ''): Value {
   if (!isThenable(value)) return value;
   ignoreRejection(value);
-  throw new AsyncHookError(
+  throw new TypeError(
     `${hook}${name} returned a promise, but its result is needed at once. Return the value itself: keep what it needs in memory, or load it before, such as in createContext or a middleware.`,
   );
 }

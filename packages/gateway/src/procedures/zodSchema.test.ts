@@ -162,22 +162,6 @@ it('a schema that cannot be prepared for parsing is an error of the service over
   expect(tool?.[1]).toContain('Internal server error');
 });
 
-it('a transformer that returns a promise is an error of the service, not of the client', async () => {
-  const { router, procedure } = initTRPC.create({
-    transformer: { serialize: (value: unknown) => value, deserialize: async (value: unknown) => value },
-    isDev: false,
-  });
-  const gateway = await createGateway({
-    router: router({ add: procedure.input(z.object({})).mutation(() => 1) }),
-    createContext: () => ({}),
-    document: { title: 'Books', version: '1' },
-    onResponse() {},
-  });
-  const headers = { 'content-type': 'application/json' };
-  const request = new Request('http://localhost/trpc/add', { method: 'POST', headers, body: '{}' });
-  expect((await gateway.fetch(request)).status).toBe(500);
-});
-
 it('another zod of the gateway than its dependency is rejected at the import, with its version', async () => {
   vi.resetModules();
   vi.doMock('zod/v4/core', async (load) => ({

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 // Under another name, since a bundle may have a banner that declares `createRequire`.
-import { createRequire as requireFrom } from 'node:module';
+import { createRequire as createModuleRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as Uws from '@uwsjs/core';
@@ -52,7 +52,7 @@ interface LoadedAddon {
 }
 
 // In a CommonJS bundle, `import.meta` is an empty object.
-const requireHere = requireFrom((import.meta as Partial<ImportMeta>).url ?? __filename);
+const requireHere = createModuleRequire((import.meta as Partial<ImportMeta>).url ?? __filename);
 
 /** Returns what to require: the module that an `import` loads, since uws-pack has no other. */
 function moduleOf(name: string): string {

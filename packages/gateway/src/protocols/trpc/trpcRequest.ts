@@ -2,7 +2,6 @@
 // than most calls, so it is created for unusual requests only.
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
-import { AsyncHookError } from '../../http/hooks.ts';
 import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../calls/policy.ts';
@@ -237,8 +236,7 @@ export class TrpcRequest implements Target {
       else this.inputs = [byteStream(this.http, limits.maxBodySize, streamError)];
     } catch (cause) {
       // As in tRPC, what JSON and the transformer throw is an error of the client. Of a form, the conversion alone may throw.
-      const isOfClient = this.#media === 'json' && !(cause instanceof AsyncHookError);
-      this.#inputError = isOfClient ? unreadableInput(cause) : failureOf(cause).error;
+      this.#inputError = this.#media === 'json' ? unreadableInput(cause) : failureOf(cause).error;
       throw this.#inputError;
     }
     // The fingerprint of a call with a key needs it.
