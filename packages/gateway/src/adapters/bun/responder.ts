@@ -172,7 +172,7 @@ export class BunResponder {
     if (isBodyStream(body)) sent = { ...response, body: this.#stream(request, body) };
     else request.release(this.#keepAliveSeconds);
     const native = createResponse(request, sent, true);
-    if (isLast || request.isAborted) native.headers.set('connection', 'close');
+    if (isLast || request.isLast || request.isAborted) native.headers.set('connection', 'close');
     return native;
   }
 

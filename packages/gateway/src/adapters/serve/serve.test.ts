@@ -109,14 +109,15 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   });
 
   describe('listening.close', () => {
-    it.each<[what: string, method: string, response: HttpResponse]>([
+    it.each<[what: string, method: string, response: HttpResponse, own?: string]>([
       ['a HEAD request', 'HEAD', ok('done')],
       ['a request with a 204 response', 'DELETE', { status: 204, headers: [] }],
-    ])('close adds "Connection: close" to the response to %s', async (_what, method, response) => {
+      ['a request that has it itself', 'GET', ok(''), 'Connection: close\r\n'],
+    ])('close adds "Connection: close" to the response to %s', async (_what, method, response, own = '') => {
       const pendingResponse = Promise.withResolvers<HttpResponse>();
       const listening = await listen(() => pendingResponse.promise);
       const { socket, text: received } = await dial(listening);
-      socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n${own}\r\n`);
       await until(() => expect(listening.inFlight()).toBe(1));
       const closes = listening.close({ graceMs: 10 });
       pendingResponse.resolve(response);
