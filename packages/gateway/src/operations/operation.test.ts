@@ -78,6 +78,13 @@ describe('createGateway with REST metadata that cannot be served', () => {
       /a schema in it has the id "Pet\/New", but names in the document contain only letters, digits/,
     ],
     [
+      'two schemas with one id in an input',
+      {
+        a: echo(post('/x'), z.object({ a: z.int().meta({ id: 'Two' }), b: z.string().meta({ id: 'Two' }) })),
+      },
+      /^Procedure "a" cannot be served over REST: two schemas in it have the id "Two"; give one of them another id in its \.meta\(\{ id: … \}\)\.$/,
+    ],
+    [
       'a name of a header that HTTP cannot send',
       { a: echo({ ...get('/x'), headers: { 'X Y': { description: 'a', value: () => 'a' } } }) },
       /its headers has "X Y", which is not a valid name of a header/,
@@ -209,6 +216,40 @@ describe('createGateway with REST metadata that cannot be served', () => {
     ['is recursive, which text cannot represent', recursive],
   ])('createGateway rejects a parameter of a query that %s', async (reason, q) => {
     await expect(gatewayOf({ a: echo(get('/x'), z.object({ q })) })).rejects.toThrow(`"q" ${reason}`);
+  });
+
+  const form = { ...post('/x'), contentTypes: ['multipart/form-data'] };
+  const nullable = '"q" is required and may be null, which text cannot represent; ';
+  it.each<[where: string, rest: RestMeta, q: z.ZodType, sentence?: string]>([
+    ['query', get('/x'), z.string().nullable()],
+    ['path', get('/x/{q}'), z.int().nullable()],
+    ['header', { ...post('/x'), in: { q: 'header' } }, z.enum(['a', 'b']).nullable()],
+    ['cookie', { ...get('/x'), in: { q: 'cookie' } }, z.literal(['a', null])],
+    ['query of a DELETE', { method: 'DELETE', path: '/x' }, z.null()],
+    ['form', form, z.file().nullable()],
+    ['record', get('/x'), z.record(z.string(), z.union([z.int(), z.null()]))],
+    ['list', get('/x'), z.array(z.int().nullish()).optional(), '"q" is an array whose items may be null, '],
+    [
+      'object',
+      get('/x'),
+      z.object({ a: z.null() }).optional(),
+      '"q" has "a", which is required and may be null',
+    ],
+  ])('createGateway rejects null in a %s', async (_where, rest, q, sentence = nullable) => {
+    await expect(gatewayOf({ a: echo(rest, z.object({ q })) })).rejects.toThrow(sentence);
+  });
+
+  it('null is rejected in a member of a union, and accepted where it may be absent or a body is JSON', async () => {
+    const union = (q: z.ZodType) => z.union([z.object({ a: z.string() }), z.object({ q })]);
+    await expect(gatewayOf({ a: echo(get('/x'), union(z.int().nullable())) })).rejects.toThrow(
+      `Procedure "a" cannot be served over REST: ${nullable}make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST or QUERY.`,
+    );
+    const either = { ...post('/c'), contentTypes: ['application/json', ...form.contentTypes] };
+    await gatewayOf({
+      a: echo(get('/a'), union(z.int().nullish())),
+      b: echo(get('/b'), z.object({ q: z.string().nullable().default(null) })),
+      c: echo(either, z.object({ q: z.string().nullable() })),
+    });
   });
 
   const optional = 'but path parameters are required; make it required';

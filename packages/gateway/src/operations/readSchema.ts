@@ -158,8 +158,23 @@ const jsonOfType: Readonly<Record<string, Json>> = {
 /** Members of metadata that are for other readers than those of the document. */
 const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
 
-/** Returns the schema of a zod schema: zod's own JSON Schema of it, with details of each part. */
+/**
+ * Returns the schema of a zod schema: zod's own JSON Schema of it, with details of each part.
+ * @throws {GatewayError} if two schemas in it have one id
+ */
 export function readZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
+  try {
+    return describeZod(parser, side);
+  } catch (error) {
+    const [, id] = /^Duplicate schema id "(.*)" detected/.exec((error as Error).message) ?? [];
+    if (id === undefined) throw error;
+    return reject(
+      `two schemas in it have the id "${id}"; give one of them another id in its .meta({ id: … })`,
+    );
+  }
+}
+
+function describeZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
   const all: Details[] = [];
   // In an object, since zod writes references to the whole as `#`, and drops members of the whole that are not JSON.
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ whole: parser as z.ZodType }), {

@@ -105,7 +105,7 @@ export interface RestMeta {
   readonly enabled?: boolean;
   /** The operation's `operationId` in the document. Default: the gateway's `operationId` of the procedure's path. */
   readonly operationId?: string;
-  /** The operation's summary in the document: one line. */
+  /** The operation's summary in the document: one line. Default: the procedure's name in words. */
   readonly summary?: string;
   /** The operation's description in the document. It may be long, and contain Markdown. */
   readonly description?: string;
