@@ -39,8 +39,6 @@ it('the entry points export exactly these values', () => {
     'ignoreRejection',
     'isThenable',
     'isTrpcError',
-    'isZod',
-    'metadataOf',
     'optionProblems',
     'optional',
     'required',

@@ -5,5 +5,4 @@ export { formatValue } from './http/formatValue.ts';
 export { ignoreRejection, tryHook } from './http/hooks.ts';
 export { isThenable } from './http/maybePromise.ts';
 export { isTrpcError } from './procedures/isTrpcError.ts';
-export { isZod, metadataOf, type ZodSchema } from './procedures/zodSchema.ts';
 export { editDistance, optional, optionProblems, type OptionRules, required } from './checks/optionRules.ts';

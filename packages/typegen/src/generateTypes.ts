@@ -1,5 +1,5 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod, type ZodSchema as UserSchema } from 'trpc-gateway/internal';
+import { isZod, type ZodSchema as UserSchema } from 'trpc-gateway/internal/schemas';
 import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';

@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { literalType } from './literalType.ts';
-import { isZod } from 'trpc-gateway/internal';
+import { isZod } from 'trpc-gateway/internal/schemas';
 import { createNames } from './names.ts';
 import type { ProcedureInfo } from './procedures.ts';
 import type { SchemaLocation } from './schemaLocation.ts';

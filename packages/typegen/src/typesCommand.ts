@@ -7,7 +7,7 @@ import {
   ModuleError,
   type ModuleExports,
 } from 'trpc-gateway/internal/router-module';
-import { isZod } from 'trpc-gateway/internal';
+import { isZod } from 'trpc-gateway/internal/schemas';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
 

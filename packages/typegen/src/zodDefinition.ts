@@ -1,4 +1,4 @@
-import { metadataOf as readMetadata } from 'trpc-gateway/internal';
+import { metadataOf as readMetadata } from 'trpc-gateway/internal/schemas';
 import type { z } from 'zod';
 
 // All access to zod's internals (zod 4.6).

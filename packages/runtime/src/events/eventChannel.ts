@@ -1,5 +1,5 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
-import { isZod } from 'trpc-gateway/internal';
+import { isZod } from 'trpc-gateway/internal/schemas';
 import { resyncErrors } from 'trpc-gateway/procedures';
 // `schema.encode`, which `zod/mini` does not have.
 import { encode } from 'zod/v4/core';
