@@ -1,5 +1,6 @@
 import { configureGlobal, readConfigureGlobal } from 'fast-check';
 import { afterEach, beforeEach, vi } from 'vitest';
+import { missingInTrpc } from './packages/testing/src/olderTrpc.ts';
 
 // vitest.config.ts takes a new seed for each run, or the one that TEST_SEED has.
 configureGlobal({ ...readConfigureGlobal(), seed: Number(process.env['TEST_SEED']) });
@@ -7,7 +8,9 @@ configureGlobal({ ...readConfigureGlobal(), seed: Number(process.env['TEST_SEED'
 // A test fails if it causes unexpected output, since that output would hide an error.
 const methods = ['log', 'info', 'warn', 'error', 'debug'] as const;
 
-beforeEach(() => {
+beforeEach(({ task, skip }) => {
+  const missing = missingInTrpc(task.fullName);
+  if (missing !== undefined) skip(missing);
   for (const method of methods) vi.spyOn(console, method);
 });
 

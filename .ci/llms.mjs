@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
-const raw = 'https://raw.githubusercontent.com/trpc-gateway/trpc-gateway/main';
 const listed = new Set();
 
 /** Returns the entries of the links in a text. The note of an item of a list is the rest of it. */
@@ -21,7 +20,7 @@ function entriesOf(text, page) {
       listed.add(path);
       const [, title = path] = /^# (.*)$/m.exec(read(path)) ?? [];
       const plain = note?.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-      return [`- [${title}](${raw}/${path})${plain === undefined ? '' : `: ${plain}`}`];
+      return [`- [${title}](${path})${plain === undefined ? '' : `: ${plain}`}`];
     });
   });
 }
@@ -42,7 +41,7 @@ const sections = [
   {
     heading: 'Start',
     entries: [
-      `- [Skill](${raw}/${skill}): add the gateway to a tRPC app, write metadata, read an error`,
+      `- [Skill](${skill}): add the gateway to a tRPC app, write metadata, read an error`,
       ...others.filter(({ heading }) => heading === 'Start').flatMap(({ entries }) => entries),
     ],
   },

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writePage } from 'trpc-gateway-runtime/docs';
+import { embedDocsPage } from '@petstore/testing/embedDocsPage';
 import { build, type Plugin } from 'esbuild';
 
 // Bundles the service for `npm start` and for tests: `bundle.ts [folder] [additional entry points]`. Without a bundle, the
@@ -62,7 +62,7 @@ await build({
   platform: 'node',
   target: 'node22',
   conditions: ['trpc-gateway-source'],
-  plugins: [shakeZod, placeLmdb],
+  plugins: [embedDocsPage, shakeZod, placeLmdb],
   // CommonJS packages such as pino call `require` for Node's built-in modules, and esbuild does not define it.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
@@ -71,5 +71,3 @@ await build({
   sourcemap: 'linked',
   logLevel: 'warning',
 });
-
-await writePage(new URL(`../${outFolder}/page/`, import.meta.url));

@@ -87,7 +87,7 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
   const { calls, clientAddress, failedAttempts, idempotency, policies, recorder } = shared;
   const { protocols, rejectionResponse, routeOf, sockets } = createProtocols(options, service, shared);
   const { maxBodySize, maxQueueMs } = limits;
-  const { compression, telemetry } = options;
+  const { compression, telemetry, trustProxy = [] } = options;
   const protocolOf = createProtocolOf(paths, routes);
   const publicScheme =
     ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http';
@@ -115,6 +115,7 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
   return {
     handle,
     allowInexactHeaders: () => allowInexactHeaders(schemes),
+    isBehindProxy: trustProxy.length > 0,
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
     ...(maxQueueMs < Infinity && { shed }),

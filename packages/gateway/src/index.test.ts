@@ -38,6 +38,7 @@ it('the entry points export exactly these values', () => {
     'formatValue',
     'ignoreRejection',
     'isThenable',
+    'isTrpcError',
     'optionProblems',
     'optional',
     'required',
@@ -50,7 +51,6 @@ it('the entry points export exactly these values', () => {
     'serveRules',
   ]);
   expect(Object.keys(trpcToOpenApi).toSorted()).toEqual([
-    'migrationReport',
     'trpcToOpenApi',
     'trpcToOpenApiDocument',
     'trpcToOpenApiErrors',

@@ -4,4 +4,5 @@ export { formatProblems } from './checks/gatewayError.ts';
 export { formatValue } from './http/formatValue.ts';
 export { ignoreRejection, tryHook } from './http/hooks.ts';
 export { isThenable } from './http/maybePromise.ts';
+export { isTrpcError } from './procedures/isTrpcError.ts';
 export { editDistance, optional, optionProblems, type OptionRules, required } from './checks/optionRules.ts';

@@ -52,7 +52,7 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   'adapters/serve': ['http', 'checks'],
   'adapters/fetch': ['http', 'adapters/serve'],
   'adapters/node': ['http', 'adapters/serve'],
-  'adapters/uws': ['http', 'adapters/serve'],
+  'adapters/uws': ['http', 'checks', 'adapters/serve'],
   'adapters/bun': ['http', 'checks', 'adapters/serve'],
   client: ['http'],
   '.': [...order.slice(0, order.indexOf('adapters/serve')), 'adapters/fetch'].filter(

@@ -34,10 +34,6 @@ export const bunDifferences: readonly BunDifference[] = [
     ],
   },
   {
-    why: 'Bun decides itself whether it closes a connection.',
-    cases: ['a streamed response on a closing connection is chunked and has one Connection: close'],
-  },
-  {
     why: 'Bun closes a WebSocket with 1009 for a message that is far too large, and opens one despite Connection: close.',
     cases: [
       'a WebSocket is closed for a message that is far too large, and limited is called with message-bytes',

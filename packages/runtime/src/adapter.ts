@@ -6,6 +6,8 @@ export interface Adapter {
   readonly server: string;
   /** The version in the first log line, such as `@uwsjs/core 20.69.0`: the loaded package of uWebSockets.js. */
   readonly version?: string;
+  /** Why `auto` chose node:http, in sentences that end with the fix. */
+  readonly fallbackReason?: string;
   readonly serve: typeof serve;
 }
 
@@ -26,17 +28,24 @@ export async function loadAdapter(server: ServerName): Promise<Adapter> {
       serve: (await import('trpc-gateway/bun')).serve,
     };
   }
+  let fallbackReason: string | undefined;
   if (server !== 'node') {
     try {
       const { serve, uwsVersion } = await import('trpc-gateway/uws');
       return { server: 'uws', version: uwsVersion, serve };
     } catch (error) {
       if (server === 'uws' || !isNoBinary(error)) throw error;
+      fallbackReason = error.reason;
     }
   }
   const { serve } = await import('trpc-gateway/node');
-  return { server: 'node', version: `Node ${process.version}`, serve };
+  return {
+    server: 'node',
+    version: `Node ${process.version}`,
+    ...(fallbackReason !== undefined && { fallbackReason }),
+    serve,
+  };
 }
 
-const isNoBinary = (error: unknown): boolean =>
+const isNoBinary = (error: unknown): error is Error & { readonly reason: string } =>
   error instanceof Error && 'code' in error && error.code === 'no-binary';

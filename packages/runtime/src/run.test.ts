@@ -234,7 +234,7 @@ const runServiceScript = (options: string) =>
 describe('a process that calls run', () => {
   test('run without a log prints its origin and the steps of its shutdown', async () => {
     const { stdout, ...ended } = await runServiceScript(`
-      server: { server: 'none', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
+      server: { server: 'node', fallbackReason: 'no other is installed.', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
       start({ onClose }) {
         const running = setInterval(() => {}, 1_000);
         onClose(() => clearInterval(running));
@@ -243,7 +243,8 @@ describe('a process that calls run', () => {
       }`);
     expect({ ...ended, stdout: stdout.replace(/^running as root.*\n/, '') }).toEqual({
       code: 0,
-      stdout: 'listening on http://[::1]:1\nstopping\nstopped\n',
+      stdout:
+        'listening on http://[::1]:1, on node:http, because no other is installed.\nstopping\nstopped\n',
       stderr: '',
     });
   });

@@ -41,6 +41,27 @@ test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   expect(warn.mock.calls).toEqual(warnings);
 });
 
+test.each([
+  [true, [[expect.stringMatching(/^Listening on http:\/\/127\.0\.0\.1:\d+, on node:http\n$/)]]],
+  [false, []],
+])(
+  'a start with a log of its own says where it listens on stderr if that is a terminal: %s',
+  async (isTTY, written) => {
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const wasTTY = process.stderr.isTTY;
+    process.stderr.isTTY = isTTY;
+    const service = await startService({
+      server: 'node',
+      log: { open: () => ({ log, end: async () => {} }) },
+      start: async ({ options }) => ({ gateway: await payments(options) }),
+    });
+    process.stderr.isTTY = wasTTY;
+    expect(write.mock.calls).toEqual(written);
+    write.mockRestore();
+    await service.close();
+  },
+);
+
 test('/readyz answers 503 while a check hangs, the record of each such request has the reason, and a stop is one', async () => {
   const onResponse = vi.fn<(record: LoggedRequest) => void>();
   let check: () => unknown = () => new Promise(() => {});

@@ -13,6 +13,7 @@ import { originOf } from './originOf.ts';
 import type { LoggedRequest, OpenedLog, TelemetryPart } from './parts.ts';
 import { Resources } from './resources.ts';
 import { consoleLog } from './consoleLog.ts';
+import { announce } from './listeningText.ts';
 import { UnclosedStoreError } from './signals/endProcess.ts';
 import { errorText } from './signals/errorText.ts';
 import {
@@ -31,6 +32,7 @@ export interface RunningService extends Stoppable {
   readonly server: string;
   /** The version of the adapter's server. */
   readonly version: string | undefined;
+  readonly fallbackReason: string | undefined;
   /** Reads the metrics; `undefined` if metrics are off. */
   readonly metrics?: () => Promise<MetricsSnapshot>;
   /** Resolves with the reason why the service is not ready, or `undefined` if it is ready. */
@@ -109,7 +111,7 @@ class Service {
   async start(): Promise<RunningService> {
     const started = await this.#startGateway();
     const service = await this.#listen(started.gateway);
-    const { server, version } = this.#adapter;
+    const { server, version, fallbackReason } = this.#adapter;
     const { log } = this.#openedLog;
     const origin = originOf(service, this.#options.listen?.tls === undefined ? 'http' : 'https');
     const procedures = countByExecution(started.gateway);
@@ -129,16 +131,20 @@ class Service {
         origin,
         server,
         ...(version !== undefined && { version }),
+        ...(fallbackReason !== undefined && this.#worker === undefined && { fallbackReason }),
         ...(adminOrigin !== undefined && { admin: adminOrigin }),
         ...started.startupLogFields,
         procedures,
       },
       this.#worker === undefined ? 'listening' : 'worker listening',
     );
+    // Workers are announced by their supervisor. The default log is text already.
+    if (this.#worker === undefined && this.#options.log) announce({ origin, ...this.#adapter });
     return {
       origin,
       server,
       version,
+      fallbackReason,
       ...(snapshot && { metrics: snapshot }),
       notReady: () => this.#notReady(),
       fatalError: this.#fatalError.promise,

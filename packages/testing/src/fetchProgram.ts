@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { build } from 'esbuild';
+import { embedDocsPage } from './embedDocsPage.ts';
 import type { NamedRuntime } from './runtimes.ts';
 import { startProcess } from './startProcess.ts';
 
@@ -82,6 +83,7 @@ function bundled(entry: string, usesNode: boolean): Promise<string> {
       mainFields: ['module', 'main'],
       conditions: ['trpc-gateway-source'],
       external: usesNode ? ['node:*'] : [],
+      plugins: [embedDocsPage],
       write: false,
       logLevel: 'silent',
     }).then(({ outputFiles: [file] }) => file?.text ?? '');

@@ -1,8 +1,11 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { z as z325 } from 'zod-3.25/v4';
+import { z as z40 } from 'zod-4.0';
+import { z as z44 } from 'zod-4.4';
 import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
-import { generateTypes } from './generateTypes.ts';
+import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
@@ -28,14 +31,9 @@ describe('the types of a router', () => {
     expect(await generateTypes(example.bookRouter, { exports: example, errorShape: example.Problem })).toBe(
       `// Generated from the router by trpc-gateway-typegen. Do not edit.
 
-import type {
-  TRPCBuiltRouter,
-  TRPCMutationProcedure,
-  TRPCQueryProcedure,
-  TRPC_ERROR_CODE_NUMBER,
-  inferRouterInputs,
-  inferRouterOutputs,
-} from '@trpc/server';
+import type { TRPCQueryProcedure, TRPCMutationProcedure, inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import type { TRPC_ERROR_CODE_NUMBER } from '@trpc/server/rpc';
+import type { BuiltRouter as TRPCBuiltRouter } from '@trpc/server/unstable-core-do-not-import';
 
 /** The type of the router, for clients: \`createTRPCClient<AppRouter>\`. */
 export type AppRouter = TRPCBuiltRouter<
@@ -150,6 +148,26 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     const input = z.object({ length: wrap(described), other: z.string() });
     const text = await typesOf(t.procedure.input(input).output(z.string()).query(notCalled));
     expect(text).toMatch(/\/\*\* In millimetres\. \*\/\n +length\??: /);
+  });
+
+  it.each([
+    ['3.25', z325],
+    ['4.0', z40],
+    ['4.4', z44],
+  ])('the types of schemas of zod %s are those of the newest, with their documentation', async (_, older) => {
+    const schemaOf = (zod: typeof z) =>
+      zod.object({
+        id: zod.int().meta({ description: 'Its number.' }),
+        at: zod.date().optional(),
+        kinds: zod.array(zod.enum(['a', 'b'])).default([]),
+        parts: zod.record(zod.string(), zod.union([zod.null(), zod.literal(1)])),
+      });
+    const typesWith = (zod: typeof z) => {
+      const procedure = t.procedure.input(schemaOf(zod)).output(schemaOf(zod)).query(notCalled);
+      const router = initTRPC.create({ errorFormatter: ({ shape }) => shape }).router({ read: procedure });
+      return generateTypes(router, { errorShape: schemaOf(zod) });
+    };
+    expect(await typesWith(older as unknown as typeof z)).toBe(await typesWith(z));
   });
 
   it('generateTypes is deterministic', async () => {
@@ -311,19 +329,19 @@ describe('types that are not known at run time', () => {
         .input((value: unknown) => String(value))
         .output(z.string())
         .query(notCalled),
-      'Procedure "read": the type of its input is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
+      'Procedure "read": the type of its input is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
       'an output that is not a zod schema',
       t.procedure.output((value: unknown) => String(value)).query(notCalled),
-      'Procedure "read": the type of its output is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
+      'Procedure "read": the type of its output is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
       'an event that is not a zod schema',
       t.procedure
         .meta({ openapi: { method: 'GET', path: '/a', event: otherSchema } })
         .subscription(notCalled),
-      'Procedure "read": the type of its events is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
+      'Procedure "read": the type of its events is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
       'an error formatter',
@@ -360,4 +378,12 @@ describe('types that are not known at run time', () => {
       'The router has an errorFormatter, so the shape of its errors is not known. Set errorShape (--error-shape) to a zod schema of its output, or to `default` if it keeps the shape of tRPC.',
     );
   });
+});
+
+it('the error shape may be a schema of any zod', () => {
+  const shapes: readonly TypesOptions[] = [
+    { errorShape: z325.object({ a: z325.string() }) },
+    { errorShape: z44.object({ a: z44.string() }) },
+  ];
+  expect(shapes).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZodSchema } from './isZodSchema.ts';
+import { isZod, type ZodSchema as UserSchema } from 'trpc-gateway/internal/schemas';
 import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
@@ -19,7 +19,7 @@ export interface TypesOptions {
    * The result of the router's `errorFormatter`: `default` for tRPC's own shape, or a zod schema. Required if the router has
    * a formatter.
    */
-  readonly errorShape?: 'default' | ZodSchema;
+  readonly errorShape?: 'default' | UserSchema;
   /**
    * The paths of procedures, such as `comments.add`, whose types need not be known: an input or an output whose type is not known at run
    * time is printed as `unknown`, and errors that are not declared are left out. Default: none, so that the router is rejected.
@@ -42,7 +42,7 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   const { transformer, errorFormatter } = router._def._config;
   const defaultConfig = initTRPC.create()._config;
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
-    isZodSchema(entry[1]),
+    isZod(entry[1]),
   );
   // A router that was compiled to CommonJS has another copy of @trpc/server.
   const isJson = sourceOf(transformer.output) === sourceOf(defaultConfig.transformer.output);
@@ -99,7 +99,7 @@ export type RouterOutputs = inferRouterOutputs<AppRouter>;
     body,
     [...procedures.values()].some(({ errors }) => errors.length > 0),
   );
-  return `${fileHeader}${printImports(body, helpers)}\n${body}${helpers}`;
+  return `${fileHeader}${printImports(body + helpers)}\n${body}${helpers}`;
 }
 
 const sourceOf = (functions: object) => Object.values(functions).map(String).join('\n');
@@ -117,6 +117,7 @@ const helperTypes = (hasErrors: boolean): readonly (readonly [name: string, text
       `type ${kind}Procedure<Input, Output${parameter}> = TRPC${kind}Procedure<{ input: Input; output: Output; meta: object; errorShape: ${shape} }>;\n`,
     ] as const;
   }),
+  ['OctetInput', "type OctetInput = (typeof octetInputParser)['_input'];\n"],
   [
     'DeclaredError',
     'type DeclaredError<Code, Status> = TRPCErrorShape<{ code: Code; httpStatus: Status; path?: string; stack?: string }>;\n',
@@ -139,25 +140,28 @@ function printHelperTypes(body: string, hasErrors: boolean): string {
   return used.length === 0 ? '' : `\n${used.map(([, text]) => text).join('')}`;
 }
 
-const trpcTypes = [
-  'TRPCBuiltRouter',
-  'TRPCDefaultErrorShape',
-  'TRPCErrorShape',
-  'TRPC_ERROR_CODE_KEY',
-  'TRPC_ERROR_CODE_NUMBER',
-  'inferRouterInputs',
-  'inferRouterOutputs',
-];
+/** The imports of the generated source, by module, from where every version of tRPC 11 has them: `@trpc/server` itself has some since 11.4 only. */
+const imports: Readonly<Record<string, readonly string[]>> = {
+  '@trpc/server': [
+    ...procedureKinds.map((kind) => `TRPC${kind}Procedure`),
+    'inferRouterInputs',
+    'inferRouterOutputs',
+  ],
+  '@trpc/server/http': ['octetInputParser'],
+  '@trpc/server/rpc': ['TRPCErrorShape', 'TRPC_ERROR_CODE_KEY', 'TRPC_ERROR_CODE_NUMBER'],
+  '@trpc/server/unstable-core-do-not-import': [
+    'BuiltRouter as TRPCBuiltRouter',
+    'DefaultErrorShape as TRPCDefaultErrorShape',
+  ],
+};
 
-function printImports(body: string, helpers: string): string {
-  const kinds = procedureKinds.map((kind) => `${kind}Procedure`).filter((kind) => mentions(body, kind));
-  const names = [
-    ...trpcTypes.filter((name) => mentions(body, name) || mentions(helpers, name)),
-    ...kinds.map((kind) => `TRPC${kind}`),
-  ];
-  const lines = names.toSorted().map((name) => `  ${name},\n`);
-  const octets = mentions(body, 'OctetInput') ? "import type { OctetInput } from '@trpc/server/http';\n" : '';
-  return `import type {\n${lines.join('')}} from '@trpc/server';\n${octets}`;
+function printImports(text: string): string {
+  return Object.entries(imports)
+    .map(([module, names]) => {
+      const used = names.filter((name) => mentions(text, name.replace(/.* as /, '')));
+      return used.length === 0 ? '' : `import type { ${used.join(', ')} } from '${module}';\n`;
+    })
+    .join('');
 }
 
 interface Procedures {
@@ -188,7 +192,7 @@ function errorShapeToType(
   typeOptions: TypeOptions,
 ): TypeNode {
   if (hasDefaultFormatter || errorShape === 'default') return typeToken('TRPCDefaultErrorShape');
-  if (errorShape !== undefined) {
+  if (isZod(errorShape)) {
     // tRPC does not serialize the type of an error.
     const options = { ...typeOptions, isJson: false };
     return schemaToType(errorShape, { owner: 'The error shape', path: 'it', side: 'output' }, options);

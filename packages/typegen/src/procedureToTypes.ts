@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { literalType } from './literalType.ts';
-import { isZodSchema } from './isZodSchema.ts';
+import { isZod } from 'trpc-gateway/internal/schemas';
 import { createNames } from './names.ts';
 import type { ProcedureInfo } from './procedures.ts';
 import type { SchemaLocation } from './schemaLocation.ts';
@@ -68,13 +68,13 @@ function isKnown(convert: () => TypeNode): boolean {
 
 /** JSON Schema of other libraries would not suffice: it has no dates and no transforms. */
 const notZod = (path: string) =>
-  `its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown ${path}.`;
+  `its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown ${path}.`;
 
 function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
   const owner = `Procedure "${path}"`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return typeToken('OctetInput');
-    if (isZodSchema(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
+    if (isZod(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
     throw new TypegenError(`${owner}: the type of its input is not known: ${notZod(path)}`);
   });
   const [only = typeToken('void')] = types;
@@ -97,7 +97,7 @@ function mergeInputs(types: readonly TypeNode[]): TypeNode {
 function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode {
   const { path, type, output, rest } = procedure;
   const owner = `Procedure "${path}"`;
-  if (isZodSchema(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
+  if (isZod(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
     throw new TypegenError(`${owner}: the type of its output is not known: ${notZod(path)}`);
   }
@@ -111,7 +111,7 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
       `${owner}: the type of its events is not known at run time. Declare it in the metadata (openapi.event), or add .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
-  if (!isZodSchema(rest.event)) {
+  if (!isZod(rest.event)) {
     throw new TypegenError(`${owner}: the type of its events is not known: ${notZod(path)}`);
   }
   const event = resultToType(rest.event, { owner, path: 'event', side: 'output' }, options);
@@ -149,7 +149,7 @@ function isChangedBySerialize(type: TypeNode): boolean {
 
 /** Returns true if the events are `tracked()`. Only then a client sends the last event's id back. */
 function isTracked({ inputs }: ProcedureInfo): boolean {
-  return inputs.some((input) => isZodSchema(input) && hasField(input, 'lastEventId'));
+  return inputs.some((input) => isZod(input) && hasField(input, 'lastEventId'));
 }
 
 function hasField(schema: ZodSchema, name: string): boolean {
@@ -162,7 +162,8 @@ function hasField(schema: ZodSchema, name: string): boolean {
 function errorsToTypes({ path, errors = {} }: ProcedureInfo, options: TypeOptions): readonly TypeNode[] {
   return Object.entries(errors).map(([code, { status, data }]) => {
     const sides = [literalType(code), literalType(status)];
-    if (data === undefined) return generic('DeclaredError', ...sides);
+    // `declareErrors` has checked it.
+    if (!isZod(data)) return generic('DeclaredError', ...sides);
     const location: SchemaLocation = {
       owner: `Procedure "${path}"`,
       path: `the data of ${code}`,

@@ -46,7 +46,7 @@ export async function loadProcedures(
     const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
     if (!Array.isArray(def.inputs)) {
       throw new TypegenError(
-        `Procedure "${path}" was created by a version of @trpc/server that is not supported. Use @trpc/server ^11.22.1.`,
+        `Procedure "${path}" was created by a version of @trpc/server that is not supported. Use @trpc/server ^11.0.0.`,
       );
     }
     const { openapi } = (def.meta ?? {}) as { readonly openapi?: boolean | RestMeta };

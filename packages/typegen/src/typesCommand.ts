@@ -7,7 +7,7 @@ import {
   ModuleError,
   type ModuleExports,
 } from 'trpc-gateway/internal/router-module';
-import { isZodSchema } from './isZodSchema.ts';
+import { isZod } from 'trpc-gateway/internal/schemas';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
 
@@ -16,7 +16,7 @@ export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
 Prints the types of a tRPC router as one TypeScript file with doc comments, which imports only types of @trpc/server.
 Clients need neither the server's code nor zod.
 
-  --router FILE        The module that exports the router. TypeScript runs on tsx if it is installed, otherwise on Node.
+  --router FILE        The module that exports the router, in TypeScript or JavaScript.
                        Exported schemas with an id become types even if no procedure uses them.
   --export NAME        The name of the exported router. Default: the only one, or else default or appRouter.
   --out FILE           The file to write. Its folder is created if missing. Default: stdout.
@@ -105,7 +105,7 @@ function findErrorShape(
 ): Pick<TypesOptions, 'errorShape'> {
   if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
   const errorShape = exports[name];
-  if (!isZodSchema(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
+  if (!isZod(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
   return { errorShape };
 }
 

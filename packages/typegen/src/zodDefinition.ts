@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { metadataOf as readMetadata } from 'trpc-gateway/internal/schemas';
+import type { z } from 'zod';
 
 // All access to zod's internals (zod 4.6).
 
@@ -40,8 +41,8 @@ export interface SchemaMetadata {
   readonly typescript?: string | undefined;
 }
 
-/** Returns the metadata of a schema. All copies of zod 4 share one registry. */
+/** Returns the metadata of a schema. */
 export function metadataOf(schema: ZodSchema): SchemaMetadata {
-  const { typescript, ...metadata } = z.globalRegistry.get(schema) ?? {};
+  const { typescript, ...metadata } = readMetadata(schema);
   return { ...metadata, typescript: typeof typescript === 'string' ? typescript : undefined };
 }

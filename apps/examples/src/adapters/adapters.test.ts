@@ -89,13 +89,18 @@ describe.each(servers)('the gateway in %s', (name, start) => {
     expect(document.servers).toEqual([{ url: '/api/v1' }]);
   });
 
-  it.skipIf(name === 'Workers')(`the gateway in ${name} serves the docs page of its document`, async () => {
+  it(`the gateway in ${name} serves the docs page of its document`, async () => {
     const page = await fetch(`${origin}/api/docs`);
     const html = await page.text();
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const [, source = ''] = /<script src="([^"]*start\.js)" data-document="openapi\.json">/.exec(html) ?? [];
     const script = await fetch(new URL(source, page.url));
     expect([script.status, await script.text()]).toEqual([200, expect.stringContaining('documentUrl')]);
+    const scalar = await fetch(new URL('docs/scalar.js', page.url));
+    expect([scalar.status, await scalar.text()]).toEqual([
+      200,
+      expect.stringContaining('createApiReference'),
+    ]);
   });
 
   it(`the gateway in ${name} serves a tRPC client`, async () => {

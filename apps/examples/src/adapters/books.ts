@@ -1,3 +1,4 @@
+import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
@@ -8,7 +9,10 @@ const stored = [{ id: 1, title: 'Middlemarch' }];
 
 const appRouter = t.router({
   book: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/books/{id}' } })
+    .meta({
+      openapi: { method: 'GET', path: '/books/{id}' },
+      mcp: { description: 'Returns the book with this id, or nothing.' },
+    })
     .input(z.object({ id: z.int() }))
     .output(Book.optional())
     .query(({ input }) => stored.find(({ id }) => id === input.id)),
@@ -39,5 +43,6 @@ export const books = {
   createContext: () => ({}),
   restBasePath: '/api/v1',
   trpcBasePath: '/api/trpc',
+  mcp: mcp({ path: '/api/mcp' }),
   document: { title: 'Books', version: '1.0.0', path: '/api/openapi.json' },
 } as const;

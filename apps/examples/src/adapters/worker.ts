@@ -1,8 +1,4 @@
-import { createGateway } from 'trpc-gateway';
-import { books } from './books.ts';
-
-// Without the docs page, whose files Workers cannot read.
-const gateway = await createGateway(books);
+import { gateway } from './gateway.ts';
 
 export default {
   fetch(request: Request): Response | Promise<Response> {

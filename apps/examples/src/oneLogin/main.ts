@@ -17,7 +17,7 @@ const { origin, auth, close } = await startNotes({
   ...(publicUrl !== undefined && { publicUrl }),
   ...(trustProxy !== undefined && { trustProxy }),
 });
-process.stdout.write(`Notes are at ${origin}\n`);
+process.stdout.write(`Notes are at ${origin}, on node:http\n`);
 if (file === undefined) {
   const email = 'ada@example.com';
   const { user } = await auth.api.signUpEmail({ body: { name: 'Ada', email, password: PASSWORD } });

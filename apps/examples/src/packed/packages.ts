@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { runtimes } from '@petstore/testing/runtimes';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -52,10 +53,76 @@ export async function pack(): Promise<PackedPackages> {
   };
 }
 
+/** How a package manager installs what `package.json` names, and which lines of its output a user should not see. */
+interface PackageManager {
+  readonly install: readonly string[];
+  readonly variables?: object;
+  readonly warning: RegExp;
+  /**
+   * What it needs besides `dependencies`, since the packages are not on the registry under this version: their dependencies
+   * on each other are the packed files too.
+   */
+  readonly settings?: (files: Readonly<Record<string, string>>) => {
+    readonly manifest?: object;
+    readonly files?: Readonly<Record<string, string>>;
+  };
+}
+
+const ofLockFile = (path: string) => [process.execPath, join(root, 'node_modules', path), 'install'];
+
+/** pnpm and Yarn have the versions of this repository's lock file, and Bun that of `.ci/runtimes`. */
+const managers = {
+  npm: {
+    install: ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund'],
+    warning: /^npm (?!warn Unknown \w+ config|notice)/,
+  },
+  npm12: {
+    install: ['npm', 'exec', '--yes', '--package', 'npm@12.2.1', '--', 'npm', 'install'],
+    warning: /^npm warn .*peer/,
+  },
+  pnpm: {
+    install: [...ofLockFile('pnpm/bin/pnpm.mjs'), '--no-frozen-lockfile', '--prefer-offline'],
+    warning: /WARN/,
+    settings: (overrides) => ({
+      // Install scripts are not needed here.
+      files: {
+        'pnpm-workspace.yaml': JSON.stringify({
+          overrides,
+          strictPeerDependencies: true,
+          strictDepBuilds: false,
+        }),
+      },
+    }),
+  },
+  bun: {
+    install: [runtimes()['bun'] ?? 'bun', 'install'],
+    warning: /warn.*peer/,
+    settings: (overrides) => ({ manifest: { overrides } }),
+  },
+  yarn: {
+    install: ofLockFile('yarn/bin/yarn.js'),
+    warning: /^warning .*peer/,
+    settings: (resolutions) => ({ manifest: { resolutions } }),
+  },
+  yarn4: {
+    install: ofLockFile('yarn4/bin/yarn.js'),
+    variables: { YARN_ENABLE_TELEMETRY: '0', YARN_ENABLE_IMMUTABLE_INSTALLS: 'false' },
+    warning: /YN0002|YN0060|YN0086/,
+    settings: (resolutions) => ({
+      manifest: { resolutions },
+      files: { '.yarnrc.yml': 'nodeLinker: node-modules\n', 'yarn.lock': '' },
+    }),
+  },
+} as const satisfies Readonly<Record<string, PackageManager>>;
+
+export type PackageManagerName = keyof typeof managers;
+
 export interface ProjectOptions {
   /** The Node executable for npm and installed commands. Default: that of this process. */
   readonly node?: string;
-  /** Additional options of `npm install`. */
+  /** Default: npm. */
+  readonly manager?: PackageManagerName;
+  /** Additional options of the installation. */
   readonly options?: readonly string[];
   /** Additional fields of the project's `package.json`. */
   readonly manifest?: object;
@@ -63,7 +130,7 @@ export interface ProjectOptions {
 
 export interface Project {
   readonly folder: string;
-  /** The warnings and errors of `npm install`, except those about npm's configuration. */
+  /** The warnings and errors of the installation, except those about npm's configuration. */
   readonly warnings: readonly string[];
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
   /** Runs an installed command, npm or Node. Rejects with the output if the exit code is not 0. */
@@ -81,31 +148,43 @@ export interface Project {
 export async function newProject(
   packed: PackedPackages,
   packages: readonly string[],
-  { node = process.execPath, options = [], manifest = {} }: ProjectOptions = {},
+  { node = process.execPath, manager = 'npm', options = [], manifest = {} }: ProjectOptions = {},
 ): Promise<Project> {
   const parent = await mkdtemp(join(isolatedFolder(), 'consumer-'));
   const folder = join(parent, 'consumer');
-  await mkdir(folder);
-  const named = await Promise.all(packages.map((name) => specifier(packed, name)));
-  const fields = { name: 'consumer', version: '1.0.0', private: true, type: 'module', ...manifest };
-  await writeFile(join(folder, 'package.json'), JSON.stringify(fields));
+  const { install, warning, settings, variables }: PackageManager = managers[manager];
+  const own = settings?.(
+    await dependencies(
+      packed,
+      packages.filter((name) => name in packed.tarballs),
+    ),
+  );
+  const fields = {
+    name: 'consumer',
+    version: '1.0.0',
+    private: true,
+    type: 'module',
+    dependencies: await dependencies(packed, packages),
+    ...own?.manifest,
+    ...manifest,
+  };
+  const write: Project['write'] = async (files) => {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
+  };
+  await write({ 'package.json': JSON.stringify(fields), ...own?.files });
   const PATH = `${dirname(node)}:${process.env['PATH']}`;
-  const npmHere = (...args: readonly string[]) => execute('npm', args, folder, { PATH });
-  const quiet = ['--save-exact', '--prefer-offline', '--no-audit', '--no-fund'];
-  const { stderr } = await npmHere('install', ...quiet, ...options, ...named);
+  const [command = '', ...args] = install;
+  const { stdout, stderr } = await execute(command, [...args, ...options], folder, { PATH, ...variables });
   const bin = join(folder, 'node_modules/.bin');
   return {
     folder,
-    warnings: stderr
-      .split('\n')
-      .filter((line) => line !== '' && !/^npm warn Unknown \w+ config |^npm notice/.test(line)),
-    write: async (files) => {
-      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-    },
-    run: (command, ...args) =>
-      command === 'npm'
-        ? npmHere(...args)
-        : execute(command === 'node' ? node : join(bin, command), args, folder, { PATH }),
+    warnings: `${stdout}\n${stderr}`.split('\n').filter((line) => warning.test(line)),
+    write,
+    run: (name, ...rest) =>
+      execute(name === 'node' ? node : name === 'npm' ? name : join(bin, name), rest, folder, { PATH }),
     remove: () => rm(parent, { recursive: true, force: true }),
   };
 }
@@ -164,8 +243,8 @@ export async function lowestPeer(own: PublishedPackage, peer: string): Promise<s
   return lowest;
 }
 
-/** Returns the `dependencies` of a manifest with these packages, in the versions that `newProject` installs. */
-export async function dependencies(
+/** Returns the `dependencies` of a manifest with these packages. */
+async function dependencies(
   packed: PackedPackages,
   names: readonly string[],
 ): Promise<Readonly<Record<string, string>>> {

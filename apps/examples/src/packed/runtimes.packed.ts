@@ -2,13 +2,7 @@ import { debian13Runtimes, runtimes } from '@petstore/testing/runtimes';
 import { glob, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import {
-  dependencies,
-  newProject,
-  type Project,
-  type ProjectOptions,
-  publishedPackages,
-} from './packages.ts';
+import { newProject, type Project, type ProjectOptions } from './packages.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
 const packed = inject('packed');
@@ -204,38 +198,23 @@ it.each([
   expect(warnings).toEqual([]);
 });
 
-const npm = 'npm@12.2.1';
-
 it.each(newest)(
   'on $title npm 12 installs the gateway and uWebSockets.js by default settings, which reject Git',
   async ({ node, loaded }) => {
-    const { run, write } = await project([], { node });
     const names = ['trpc-gateway', '@trpc/server', 'zod', core];
-    await write({
-      'package.json': JSON.stringify({ type: 'module', dependencies: await dependencies(packed, names) }),
-      'books.mjs': books,
-      'uws.mjs': serving('uws'),
-    });
-    await run('npm', 'exec', '--yes', '--package', npm, '--', 'npm', 'install');
+    const { run, write } = await project(names, { node, manager: 'npm12' });
+    await write({ 'books.mjs': books, 'uws.mjs': serving('uws') });
     expect((await run('node', 'uws.mjs')).stdout).toBe(`200 "book 7" ${loaded}\n`);
   },
 );
-
-const pnpm = 'pnpm@11.28.11';
 
 it('on pnpm, whose packages see only their own dependencies, all packages install, compile and run', async () => {
   const [first] = nodes;
   if (first === undefined) throw new Error('.ci/runtimes has no Node 22 for this machine.');
   const { node, uws, loaded } = first;
-  const names = [...all, 'trpc-gateway-runtime', '@trpc/server', 'zod', 'typescript', '@types/node', uws];
-  const { run, write } = await project([], { node });
-  // The packages are not on the registry under this version: their dependencies on each other are the packed files too.
+  const names = [...all, '@trpc/server', 'zod', 'typescript', '@types/node', uws];
+  const { run, write } = await project(names, { node, manager: 'pnpm' });
   await write({
-    'package.json': JSON.stringify({ type: 'module', dependencies: await dependencies(packed, names) }),
-    'pnpm-workspace.yaml': JSON.stringify({
-      overrides: await dependencies(packed, publishedPackages),
-      allowBuilds: allowScripts,
-    }),
     'books.mts': books,
     'main.mts': `
       import { serve, uwsVersion } from 'trpc-gateway/uws';
@@ -256,7 +235,6 @@ it('on pnpm, whose packages see only their own dependencies, all packages instal
     `,
     'router.ts': "export { appRouter } from '@petstore/core';",
   });
-  await run('npm', 'exec', '--yes', '--package', pnpm, '--', 'pnpm', 'install', '--no-frozen-lockfile');
   for (const resolution of resolutions) {
     await write({ 'tsconfig.json': tsconfig(resolution, 'main.mts') });
     // @petstore/core depends on trpc-to-openapi, whose declarations import packages that are not installed.

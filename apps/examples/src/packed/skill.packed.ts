@@ -28,7 +28,10 @@ function stepsOf(markdown: string): readonly Step[] {
 
 /** The commands that run until they are stopped, and what they print when they serve. */
 const servers = new Map([
-  ['npx trpc-gateway serve router.ts --port 4001', /A server of your own/],
+  [
+    'npx --no trpc-gateway serve router.ts --port 4001',
+    /A server of your own: node_modules\/trpc-gateway\/README\.md/,
+  ],
   ['node server.ts', /openapi\.json/],
 ]);
 
@@ -46,7 +49,9 @@ it('the skill for coding agents has the form of Agent Skills, in which TanStack 
 });
 
 it('the skill for coding agents can be followed word for word in an empty folder', async () => {
-  const { folder, run, write, remove } = await newProject(packed, []);
+  const [, install = ''] = /^npm install (.*)$/m.exec(body) ?? [];
+  const names = install.replace(/\.\/trpc-gateway-[\d.]+\.tgz/, 'trpc-gateway').split(' ');
+  const { folder, write, remove } = await newProject(packed, names);
   onTestFinished(() => remove());
   const bin = join(folder, 'node_modules/.bin');
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, NODE_OPTIONS: '' };
@@ -61,7 +66,7 @@ it('the skill for coding agents can be followed word for word in an empty folder
     onTestFinished(() => void child.kill('SIGTERM'));
     let printed = '';
     const ended = once(child, 'exit');
-    const serves = servers.get(command.replace(/^trpc-gateway/, 'npx trpc-gateway'));
+    const serves = servers.get(command.replace(/^trpc-gateway/, 'npx --no trpc-gateway'));
     for await (const chunk of child.stdout ?? []) {
       printed += String(chunk);
       if (serves?.test(printed)) return printed;
@@ -77,14 +82,8 @@ it('the skill for coding agents can be followed word for word in an empty folder
   for (const step of steps) {
     if ('file' in step) {
       await write({ [step.file]: step.content });
-    } else if (step.command.startsWith('npm install ')) {
-      // The package is not on the registry under this version.
-      const names = step.command.split(' ').slice(2);
-      const tarball = packed.tarballs['trpc-gateway'];
-      const named = names.map((name) => (name === 'trpc-gateway' ? tarball : name));
-      await run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...named);
-    } else {
-      const output = await execute(step.command.replace(/^npx /, ''));
+    } else if (!step.command.startsWith('npm install ')) {
+      const output = await execute(step.command.replace(/^npx --no /, ''));
       ran.push(step.command);
       if (step.printed.length > 0) printed.push([step.command, output.trimEnd().split('\n'), step.printed]);
     }

@@ -12,7 +12,8 @@ export default defineConfig({
     include: ['apps/examples/src/packed/*.packed.ts'],
     globalSetup: ['apps/examples/src/packed/globalSetup.ts'],
     maxWorkers: 3,
-    testTimeout: 120_000,
+    testTimeout: 240_000,
+    maxConcurrency: 3,
     hookTimeout: 120_000,
   },
 });

@@ -22,8 +22,11 @@ async function readEvents(url: string, count: number, headers: Readonly<Record<s
   };
 }
 
-test('the program in docs/events.md sends the events of one process to clients of another, which resume there', async () => {
-  const [program = ''] = (await readReadme('docs/events.md')).blocks('ts');
+test('the program in docs/events.md sends the events of one process to clients of another, which resume there, also filtered', async () => {
+  const [server = '', filter = ''] = (await readReadme('docs/events.md')).blocks('ts');
+  const program = server
+    .replace('{ initTRPC }', '{ initTRPC, tracked }')
+    .replace(/^ {2}onChange:/m, `${filter}$&`);
   const [one, other] = [await freePort(), await freePort()];
   const { compile, start, write } = await newSnippets();
   const onPort = (port: number) => program.replace("Number(process.env['PORT'])", String(port));
@@ -32,8 +35,8 @@ test('the program in docs/events.md sends the events of one process to clients o
   await start('one.ts', one);
   await start('other.ts', other);
   const urlOf = (port: number) => `http://127.0.0.1:${port}/v1/shelters/north`;
-  const setStatus = async (animal: string) => {
-    const body = JSON.stringify({ animal, status: 'adopted' });
+  const setStatus = async (animal: string, status = 'adopted') => {
+    const body = JSON.stringify({ animal, status });
     const headers = { 'content-type': 'application/json' };
     const { ok } = await fetch(`${urlOf(other)}/animals`, { method: 'POST', headers, body });
     expect(ok).toBe(true);
@@ -48,5 +51,11 @@ test('the program in docs/events.md sends the events of one process to clients o
   const resumed = await readEvents(`${urlOf(other)}/changes`, 1, { 'last-event-id': id });
   expect(await resumed.events).toBe(
     `data: {"animal":"Tom","status":"adopted"}\nid: ${id.replace(/1$/, '2')}\n\n`,
+  );
+  await setStatus('Ann', 'available');
+  await setStatus('Ann');
+  const filtered = await readEvents(`${urlOf(one)}/adoptions`, 1, { 'last-event-id': id.replace(/1$/, '2') });
+  expect(await filtered.events).toBe(
+    `data: {"animal":"Ann","status":"adopted"}\nid: ${id.replace(/1$/, '4')}\n\n`,
   );
 });

@@ -1,5 +1,4 @@
 import { createTRPCUntypedClient, createWSClient, httpBatchLink, splitLink, wsLink } from '@trpc/client';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
@@ -242,17 +241,6 @@ test('the app of the page from-trpc-to-openapi serves the same document after th
   const [before, after] = await Promise.all(documents);
   expect(after).toBe(before);
   expect(before).toContain('"operationId":"notes-list"');
-});
-
-test('the page from-trpc-to-openapi prints the report of its app', async () => {
-  const page = 'from-trpc-to-openapi';
-  const { shell, write } = await newSnippets();
-  await write(await filesOf(page, 'before'));
-  const { blocks } = await readReadme(`docs/migrating/${page}.md`);
-  const [command = '', ...printed] = (blocks('console')[0] ?? '').split('\n');
-  const program = fileURLToPath(new URL('../../../../packages/gateway/src/command/main.ts', import.meta.url));
-  const node = `"${process.execPath}" --conditions=trpc-gateway-source "${program}"`;
-  expect(await shell(command.replace('$ npx trpc-gateway', node))).toBe(printed.join('\n'));
 });
 
 test('the options that the page from-trpc-to-openapi prints map errors, and run', async () => {

@@ -14,7 +14,7 @@ import type { Server } from 'node:http';
 import { z } from 'zod';
 
 export { createGateway } from 'trpc-gateway';
-export { fileStream } from 'trpc-gateway/procedures';
+export { fileStream, resyncErrors } from 'trpc-gateway/procedures';
 export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
 export { createWSClient, httpSubscriptionLink, retryLink } from '@trpc/client';
 export { tracked } from '@trpc/server';
@@ -24,6 +24,7 @@ export { z };
 
 export const t = initTRPC.meta<GatewayMeta>().create();
 export const Tick = z.object({ n: z.int() });
+export const Change = z.object({ status: z.string() });
 export declare const options: GatewayOptions<AnyTRPCRouter, unknown>;
 export const { router, createContext } = options;
 export declare const gateway: Gateway;
@@ -39,7 +40,7 @@ export declare const currentToken: () => Promise<string>;
 export declare const url: string;
 export declare const log: EventLog;
 export declare const askModel: (question: string, signal: AbortSignal) => AsyncIterable<string>;
-export declare const changes: EventChannel<object>;
+export declare const changes: EventChannel<z.infer<typeof Change>>;
 export declare const listAnimals: (shelter: string) => Promise<object[]>;
 export declare const loadAnimals: () => Promise<void>;
 export declare const show: (change: object) => void;

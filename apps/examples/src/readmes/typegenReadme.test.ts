@@ -19,12 +19,12 @@ test('the commands in the README of trpc-gateway-typegen print and check types, 
     readme
       .blocks('sh')
       .join('')
-      .match(/^npx trpc-gateway-typegen .*$/gm) ?? [];
+      .match(/^npx --no -- trpc-gateway-typegen .*$/gm) ?? [];
   expect(lines).toHaveLength(2);
   for (const line of lines) {
     await shell(
       line.replace(
-        'npx trpc-gateway-typegen',
+        'npx --no -- trpc-gateway-typegen',
         `'${process.execPath}' --conditions=trpc-gateway-source '${command}'`,
       ),
     );

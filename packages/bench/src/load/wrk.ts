@@ -78,7 +78,8 @@ export async function wrk(options: WrkOptions): Promise<Load> {
   const counted = /^\{.*\}$/m.exec(printed)?.[0];
   if (counted === undefined) throw new Error(`wrk printed no result: ${printed}`);
   const { requests, microseconds, failures, errors } = Counted.parse(JSON.parse(counted));
-  // uWebSockets.js closes a connection that a request asks it to close without saying so in the response, which wrk counts.
+  // Bun, under Elysia, closes a connection that a request asks it to close without saying so in the response, which wrk
+  // counts.
   const closing = sent.filter(({ headers }) => headers['connection'] === 'close').length / sent.length;
   if (failures > Math.ceil(requests * closing) + (closing > 0 ? connections : 0))
     throw new Error(`${failures} of ${requests} requests failed.`);

@@ -72,7 +72,9 @@ export function createSocketOrigins(origins: Origins, publicOrigin: string | und
   };
 }
 
-const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** Whether a host name, as `URL` writes it, is of the machine itself: `localhost`, 127.0.0.0/8 or `[::1]`. */
+export const isLoopbackName = (hostname: string): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 /**
  * Creates the policy of tools, which may run on the machine of their user: pages of the allowed origins may call them,
@@ -86,7 +88,7 @@ export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefi
     const origin = request.header('origin');
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     const page = pageOf(origin);
-    return page !== undefined && loopbackNames.has(page.hostname) && page.host === request.header('host');
+    return page !== undefined && isLoopbackName(page.hostname) && page.host === request.header('host');
   };
   const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
   return {

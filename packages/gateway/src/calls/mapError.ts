@@ -3,6 +3,7 @@ import { formatValue } from '../http/formatValue.ts';
 import { requireSync } from '../http/hooks.ts';
 import { isMapped, mappedError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
+import { isTrpcError } from '../procedures/isTrpcError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
 /** Converts anything that the application has thrown to the error of its call, as clients receive it. */
@@ -17,7 +18,7 @@ export const errorMapper =
     try {
       const mapped: unknown = requireSync(mapError(error), 'mapError');
       if (mapped === undefined) return error;
-      if (mapped instanceof TRPCError) return mappedError(mapped, error);
+      if (isTrpcError(mapped)) return mappedError(mapped, error);
       throw new TypeError(
         `mapError returned ${formatValue(mapped)}. Return a TRPCError, an error of declareErrors, or undefined.`,
       );

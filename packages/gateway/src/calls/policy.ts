@@ -1,4 +1,4 @@
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { callback, optional, type OptionRules, requireOptions } from '../checks/optionRules.ts';
@@ -6,6 +6,7 @@ import type { PolicyResponse } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
+import { isTrpcError } from '../procedures/isTrpcError.ts';
 import type { DescribedProcedure } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { HeaderSource } from './scheme.ts';
@@ -245,7 +246,7 @@ async function whenAllEnded(pending: readonly Promise<unknown>[]): Promise<void>
 }
 
 const rejectionOf = (result: unknown): TRPCError =>
-  result instanceof TRPCError
+  isTrpcError(result)
     ? result
     : policyError(
         new TypeError(

@@ -1,3 +1,5 @@
+import './nodeVersion.ts';
+
 /**
  * Thrown at start for an invalid router or invalid options, by `createGateway`, `serve` and others. The message has one
  * line per problem, with the fix.

@@ -4,24 +4,26 @@ import type { ResponseControls } from '../http/response.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 
 /** A `createContext` that was written for one of tRPC's adapters. */
-export type ForeignCreateContext = (options: object) => unknown;
+export type ForeignCreateContext = (options: object, hono: object) => unknown;
 
 /**
  * Returns the options of the gateway's `createContext` with those of tRPC's adapters: `req`, `res` and `resHeaders`, and
  * `headers`, which code bases on Next pass on. Each has what both Node and the fetch API have, since which adapter the
- * function was written for is not known.
+ * function was written for is not known. The second argument is that of `@hono/trpc-server`, the context of Hono.
  */
-export function foreignContextOptions(options: ContextOptions<unknown>): object {
+export function foreignContextArguments(options: ContextOptions<unknown>): Parameters<ForeignCreateContext> {
   const { request, response } = options;
   const headers = foreignHeaders(request);
-  return {
+  const req = foreignRequest(request, headers);
+  const first = {
     ...options,
     info: options.info ?? noInfo,
     headers,
-    req: foreignRequest(request, headers),
+    req,
     res: foreignResponse(response),
     resHeaders: responseHeaders(response),
   };
+  return [first, honoContext(req, response)];
 }
 
 /** The `info` of a call over REST or MCP, of which tRPC has none. */
@@ -44,7 +46,7 @@ function foreignHeaders(request: HttpRequest): Headers {
   return headers;
 }
 
-function foreignRequest(request: HttpRequest, headers: Headers): object {
+function foreignRequest(request: HttpRequest, headers: Headers) {
   const { method, path, query } = request;
   const cookies = parseCookie(request.header('cookie') ?? '');
   const find = (name: string) => {
@@ -63,6 +65,31 @@ function foreignRequest(request: HttpRequest, headers: Headers): object {
     socket: { remoteAddress },
     get signal() {
       return request.signal;
+    },
+  };
+}
+
+/** The parts of Hono's context that need no other middleware. Each call has variables of its own. */
+function honoContext(req: ReturnType<typeof foreignRequest>, response: ResponseControls): object {
+  const { headers, method, query, url } = req;
+  const variables = new Map<string, unknown>();
+  return {
+    env: process.env,
+    get: (name: string) => variables.get(name),
+    set: (name: string, value: unknown) => void variables.set(name, value),
+    header(name: string, value: string, { append = false } = {}) {
+      response[append ? 'append' : 'header'](name, value);
+    },
+    req: {
+      method,
+      url,
+      path: new URL(url).pathname,
+      header: (name?: string) =>
+        name === undefined ? Object.fromEntries(headers) : (headers.get(name) ?? undefined),
+      query: (name?: string) => (name === undefined ? query : query[name]),
+      get raw() {
+        return new Request(url, { method, headers, signal: req.signal });
+      },
     },
   };
 }

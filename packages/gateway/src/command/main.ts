@@ -2,13 +2,6 @@
 import type { CommandResult } from './commandResult.ts';
 import { isArgumentError, usage } from './usage.ts';
 
-// Imported only if it runs: the report needs no adapter.
-const commands: Readonly<Record<string, () => Promise<(argv: readonly string[]) => Promise<CommandResult>>>> =
-  {
-    report: async () => (await import('./reportCommand.ts')).reportCommand,
-    serve: async () => (await import('./serveCommand.ts')).serveCommand,
-  };
-
 const [name = '', ...argv] = process.argv.slice(2);
 const { stdout = '', stderr = '', code } = await run();
 process.stderr.write(stderr);
@@ -18,17 +11,12 @@ process.stdout.write(stdout, () => {
 });
 
 async function run(): Promise<CommandResult> {
-  if (Number.parseInt(process.versions.node) < 22) {
-    return {
-      stderr: `trpc-gateway needs Node 22.21, 24.9 or newer; this is ${process.version}.\n`,
-      code: 1,
-    };
-  }
   if (name === '--help' || argv.includes('--help')) return { stdout: usage, code: 0 };
-  const command = Object.hasOwn(commands, name) ? await commands[name]?.() : undefined;
-  if (!command) return { stderr: usage, code: 2 };
+  if (name !== 'serve') return { stderr: usage, code: 2 };
   try {
-    return await command(argv);
+    // Its modules throw on a Node that is too old.
+    const { serveCommand } = await import('./serveCommand.ts');
+    return await serveCommand(argv);
   } catch (error) {
     const { message } = error as Error;
     return isArgumentError(error)

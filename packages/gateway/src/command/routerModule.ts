@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Thrown if a module, or what it exports, cannot be used. The message names the file and the fix. */
@@ -12,23 +12,38 @@ export class ModuleError extends Error {
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
 /**
- * Imports a module of the code base that a command works on: JavaScript or TypeScript. TypeScript runs on tsx if the code
- * base has it, since only tsx reads aliases of `tsconfig.json`, imports without an extension and enums; otherwise Node
- * strips the types itself.
+ * Imports a module of the code base that a command works on, in JavaScript or TypeScript.
  * @throws {ModuleError} if it cannot be loaded
  */
 export async function importModule(file: string): Promise<ModuleExports> {
   const path = resolve(file);
   if (!existsSync(path)) throw new ModuleError(`${file} does not exist. Name the module by its path.`);
-  const isTypeScript = /^\.[cm]?tsx?$/.test(extname(path));
-  const hasTsx = isTypeScript && process.versions['bun'] === undefined && (await useTsx(path));
   try {
-    return withCommonJs((await import(pathToFileURL(path).href)) as ModuleExports);
+    return withCommonJs(await load(path));
   } catch (error) {
-    throw new ModuleError(`${file} cannot be loaded: ${reasonOf(error, isTypeScript && !hasTsx)}`, {
-      cause: error,
-    });
+    throw new ModuleError(`${file} cannot be loaded: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/**
+ * Loads a file by jiti, which reads what Node alone does not: enums, JSX, imports without an extension, `paths` of the
+ * nearest `tsconfig.json`, and `import` in a package of `"type": "commonjs"`. Node loads what is in `node_modules`, so that
+ * the code base and the gateway have the same tRPC and zod.
+ */
+async function load(path: string): Promise<ModuleExports> {
+  const url = pathToFileURL(path).href;
+  // Bun reads all of that itself.
+  if (process.versions['bun'] !== undefined) return (await import(url)) as ModuleExports;
+  const { createJiti } = await import('jiti');
+  const packages = findAbove(path, 'node_modules');
+  const jiti = createJiti(url, {
+    tsconfigPaths: true,
+    jsx: { runtime: 'automatic' },
+    extensions: ['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx', '.json'],
+    // jiti's default is a folder for temporary files, where another user of the machine may have put some.
+    fsCache: packages !== undefined && join(packages, '.cache/trpc-gateway'),
+  });
+  return jiti.import(url);
 }
 
 /**
@@ -44,17 +59,6 @@ export function findInstalled(specifier: string, file: string): string | undefin
     }
   }
   return undefined;
-}
-
-/** Registers tsx for this process, with the nearest `tsconfig.json`. @returns whether it is installed */
-async function useTsx(path: string): Promise<boolean> {
-  const tsx = findInstalled('tsx', path);
-  if (tsx === undefined) return false;
-  // tsx reads it once, and otherwise that of the current folder.
-  const config = findAbove(path, 'tsconfig.json');
-  if (config !== undefined) process.env['TSX_TSCONFIG_PATH'] ??= config;
-  await import(tsx);
-  return true;
 }
 
 /** Returns the path of the nearest file with a name in the folders above another. */
@@ -73,25 +77,15 @@ function withCommonJs(exports: ModuleExports): ModuleExports {
     : exports;
 }
 
-/** Codes and messages of errors in TypeScript that Node does not run, but tsx does. */
-const needsTsx =
-  /^ERR_(?:MODULE_NOT_FOUND|UNKNOWN_FILE_EXTENSION|UNSUPPORTED_(?:DIR_IMPORT|TYPESCRIPT_SYNTAX)|INVALID_TYPESCRIPT_SYNTAX)$/;
-const importsTypes = /does not provide an export named|is not defined in ES module scope/;
-
-function reasonOf(error: unknown, isWithoutTsx: boolean): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return `it threw ${String(error)}.`;
   const { code = '' } = error as NodeJS.ErrnoException;
-  const [line = ''] = error.message.split('\n');
-  const sentence = line.replace(/\.?$/, '.');
-  if (isWithoutTsx && (needsTsx.test(code) || importsTypes.test(line))) {
-    return `${sentence} Node runs TypeScript only if its imports have extensions and its types can be removed. Run npm install --save-dev tsx, which the command then uses: it also reads aliases of tsconfig.json, enums and imports without an extension.`;
-  }
+  const message = error.message.replaceAll(/\s+/g, ' ').replace(' Require stack: -', ' from');
   if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') {
-    return `${sentence} Install the dependencies of the code base, or correct the path in it.`;
+    return `${message}. Install the dependencies of the code base, or correct the path in it.`;
   }
-  const at = /\((?:file:\/\/)?(\/[^()]*)\)|at (?:file:\/\/)(\/\S+)/.exec(error.stack ?? '');
-  const place = at?.[1] ?? at?.[2];
-  return `${error.message}${place === undefined ? '' : ` (at ${place})`}`;
+  const [, place] = /^ +at (?:.*\()?(?:file:\/\/)?([^()]+:\d+:\d+)/m.exec(error.stack ?? '') ?? [];
+  return `${message}${place === undefined ? '' : ` (at ${place})`}`;
 }
 
 /** Names under which code bases export their router. */

@@ -7,7 +7,8 @@ import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { CommandResult } from './commandResult.ts';
-import { foreignContextOptions, type ForeignCreateContext } from './foreignContext.ts';
+import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
+import { loopbackOnly } from './loopbackOnly.ts';
 import { createPartialGateway } from './partialGateway.ts';
 import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
 import { readServed } from './served.ts';
@@ -41,7 +42,9 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const { gateway, leftOut } = await createPartialGateway({
     ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
     router,
-    createContext: (options: ContextOptions<unknown>) => createForeignContext(foreignContextOptions(options)),
+    createContext: (options: ContextOptions<unknown>) =>
+      createForeignContext(...foreignContextArguments(options)),
+    policies: [loopbackOnly],
     mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
     ...(docs && { routes: docs }),
   });
@@ -49,7 +52,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   await gateway.document();
   const listening = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
-  const stdout = await serveReport({
+  const stdout = serveReport({
     router,
     served,
     leftOut,

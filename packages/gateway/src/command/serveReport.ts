@@ -1,8 +1,9 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Problem } from '../checks/gatewayError.ts';
 import { listNames } from '../http/warnings.ts';
 import { isWithoutTransformer } from '../protocols/trpc/routerConfig.ts';
-import { migrationReport } from '../trpcToOpenApi/migrationReport.ts';
 import type { Served } from './served.ts';
 
 /** What `trpc-gateway serve` has started. */
@@ -18,18 +19,20 @@ interface Started {
   readonly hasContext: boolean;
 }
 
-const pages = 'https://github.com/trpc-gateway/trpc-gateway/tree/main';
+/** The readme of this package, as installed. */
+const readme = relative('', fileURLToPath(new URL('../../README.md', import.meta.url)));
 
 /** Returns the text that `trpc-gateway serve` prints: where it listens, what it serves, leaves out, and what differs. */
-export async function serveReport(started: Started): Promise<string> {
+export function serveReport(started: Started): string {
   const { file, hasContext, hasDocsPage, origin, router, served } = started;
-  const reasons = reasonsLeftOut(started);
+  const notRest = reasonsLeftOut(started, 'rest');
+  const notTools = reasonsLeftOut(started, 'mcp');
   const { length } = served.procedures;
-  const count = (protocol: keyof typeof reasons) => length - reasons[protocol].size;
+  const without = (reasons: readonly Reason[]) => length - new Set(reasons.map(([path]) => path)).size;
   const urls = [
     ['tRPC', `${origin}/trpc`, `${countOf(length, 'procedure')}, also over WebSockets`],
-    ['REST', `${origin}/v1`, countOf(count('REST'), 'operation')],
-    ['MCP', `${origin}/mcp`, countOf(count('MCP'), 'tool')],
+    ['REST', `${origin}/v1`, countOf(without(notRest), 'operation')],
+    ['MCP', `${origin}/mcp`, countOf(without(notTools), 'tool')],
     ['OpenAPI', `${origin}/openapi.json`, ''],
     ['Docs', ...(hasDocsPage ? [`${origin}/docs`, ''] : ['none: install trpc-gateway-runtime', ''])],
   ] as const;
@@ -38,39 +41,42 @@ export async function serveReport(started: Started): Promise<string> {
     `Serving ${file}. For looking, moving and demonstrations, not for production.`,
     '',
     ...urls.map(([name, url = '', what]) => `  ${name.padEnd(7)}  ${url.padEnd(width)}  ${what}`.trimEnd()),
-    ...Object.entries(reasons).flatMap(([protocol, found]) => leftOutLines(protocol, found)),
+    ...leftOutLines('REST', notRest),
+    ...leftOutLines('MCP', notTools),
     '',
     'What differs from tRPC’s adapters:',
     ...trpcDifferences(router).map((line) => `  - ${line}`),
     ...(hasContext ? [] : ['  - Without --context, the context of procedures is {}.']),
-    `  All of it: ${pages}/docs/gateway/trpc.md`,
-    ...(served.hasRestMetadata ? await presetLines(router, file) : defaultLines(router, served)),
+    '  All of it: docs/gateway/trpc.md in the repository of trpc-gateway.',
+    ...(served.hasRestMetadata ? presetLines : defaultLines(router, served)),
     '',
-    `A server of your own: ${pages}/packages/gateway#readme`,
+    `A server of your own: ${readme}`,
     '',
   ].join('\n');
 }
 
 const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Returns why procedures are not served, by their path, for both protocols. */
-function reasonsLeftOut({ leftOut, served }: Started) {
-  const reasons = { REST: new Map<string, string>(), MCP: new Map<string, string>() };
-  for (const { path, notRest, notTool } of served.procedures) {
-    if (notRest !== undefined) reasons.REST.set(path, notRest);
-    if (notTool !== undefined) reasons.MCP.set(path, notTool);
-  }
-  for (const { procedure, part, line } of leftOut) {
-    const reason = line.replace(/^Procedure "[^"]*"(?: cannot be (?:served over REST|a tool))?: /, '');
-    if (part !== 'mcp' && !reasons.REST.has(procedure)) reasons.REST.set(procedure, reason);
-    if (part !== 'rest' && !reasons.MCP.has(procedure)) reasons.MCP.set(procedure, reason);
-  }
-  return reasons;
+/** A procedure, and one of the reasons why it is not served. */
+type Reason = readonly [procedure: string, reason: string];
+
+/** Returns why procedures are not served over REST, or as tools. */
+function reasonsLeftOut({ leftOut, served }: Started, part: 'rest' | 'mcp'): readonly Reason[] {
+  const byMetadata = served.procedures.map(
+    ({ path, notRest, notTool }) => [path, part === 'rest' ? notRest : notTool] as const,
+  );
+  const rejected = leftOut
+    .filter((problem) => problem.part === part || problem.part === 'metadata')
+    .map(({ procedure, line }): Reason => {
+      const reason = line.replace(/^Procedure "[^"]*"(?: cannot be (?:served over REST|a tool))?: /, '');
+      return [procedure, reason];
+    });
+  return [...byMetadata.filter((each): each is Reason => each[1] !== undefined), ...rejected];
 }
 
 /** Returns a line for each reason, with the procedures that have it. */
-function leftOutLines(protocol: string, reasons: ReadonlyMap<string, string>): readonly string[] {
-  if (reasons.size === 0) return [];
+function leftOutLines(protocol: string, reasons: readonly Reason[]): readonly string[] {
+  if (reasons.length === 0) return [];
   const same = Map.groupBy(reasons, ([, reason]) => reason);
   const lines = Array.from(same, ([reason, entries]) => {
     const names = listNames(entries.map(([path]) => path));
@@ -111,13 +117,8 @@ function defaultLines(
 }
 
 /** What differs from trpc-to-openapi, whose metadata a router has. */
-async function presetLines(router: AnyTRPCRouter, file: string): Promise<readonly string[]> {
-  const report = await migrationReport(router);
-  const changes = report.filter(({ withoutPreset }) => withoutPreset.length > 0).length;
-  return [
-    '',
-    'What differs over REST from trpc-to-openapi 3.3, as served by the preset trpcToOpenApi():',
-    `  - Paths begin with /v1 (restBasePath). The rest: ${pages}/docs/migrating/from-trpc-to-openapi.md#differences-that-remain`,
-    `  - Without the preset, ${changes} of ${countOf(report.length, 'procedure')} would change: npx trpc-gateway report ${file}`,
-  ];
-}
+const presetLines: readonly string[] = [
+  '',
+  'What differs over REST from trpc-to-openapi 3.3, as served by the preset trpcToOpenApi():',
+  '  - Paths begin with /v1 (restBasePath). The rest: docs/migrating/from-trpc-to-openapi.md there, "Differences that remain".',
+];

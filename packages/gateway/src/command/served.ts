@@ -15,7 +15,7 @@ export interface Served {
 interface ServedByMetadata {
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
-  /** Whether it has a schema of its output, or is a subscription. */
+  /** Whether it has a schema of its output. */
   readonly hasOutput: boolean;
   /** Why it is not served over REST; `undefined` if it is. */
   readonly notRest: string | undefined;
@@ -35,7 +35,7 @@ export async function readServed(router: AnyTRPCRouter): Promise<Served> {
         readonly openapi?: boolean | RestMeta;
         readonly mcp?: boolean | McpMeta;
       };
-      return { path, type, hasOutput: output !== undefined || type === 'subscription', openapi, mcp };
+      return { path, type, hasOutput: output !== undefined, openapi, mcp };
     },
   );
   const hasRestMetadata = procedures.some(({ openapi }) => openapi !== undefined);

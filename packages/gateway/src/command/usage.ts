@@ -1,17 +1,12 @@
 export const usage = `Usage: trpc-gateway serve FILE [options]
-       trpc-gateway report FILE [--export NAME]
 
-serve     Serves a router over tRPC, REST and MCP on this machine, and prints what differs from tRPC and what is left
-          out. For looking, moving and demonstrations, not for production.
-report    Prints what clients of a router on trpc-to-openapi 3.3 would see differently on trpc-gateway.
+Serves a router over tRPC, REST and MCP on this machine, and prints what differs from tRPC and what is left out. For
+looking, moving and demonstrations, not for production.
 
-  FILE                   The module that exports the router. TypeScript runs on tsx if it is installed, otherwise on Node,
-                         which needs imports with extensions and types that can be removed.
+  FILE                   The module that exports the router, in TypeScript or JavaScript.
   --export NAME          The name of the exported router. Default: the only one, or else default or appRouter.
-
-Options of serve:
   --context FILE         The module that exports createContext. It is called with what tRPC's adapters give: req, res,
-                         resHeaders, headers and info. Default: the context is {}.
+                         resHeaders, headers and info, and with c of Hono. Default: the context is {}.
   --context-export NAME  The name of the function. Default: createContext, createTRPCContext, default, or the only one.
   --env FILE             Reads environment variables before the modules are loaded. May be repeated.
   --port PORT            0 chooses a free port. Default: 3000.

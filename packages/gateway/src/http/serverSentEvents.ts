@@ -110,7 +110,7 @@ export class ServerSentEvents extends TextStream {
     this.#isPending = true;
     let silentEvents = 0;
     try {
-      while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
+      while (!this.isLast && this.isPulled && this.text.length < fullTextLength) {
         this.#isFormatting = false;
         // In a variable, the event would stay in memory until the next one.
         // oxlint-disable-next-line no-await-in-loop -- one value after the other

@@ -60,6 +60,8 @@ export interface Service {
    * would be unsafe. Default: it is safe.
    */
   readonly allowInexactHeaders?: () => void;
+  /** Whether requests come from a proxy, which keeps idle connections open. Default: false. */
+  readonly isBehindProxy?: boolean;
   /** Default: no WebSockets. */
   readonly upgrade?: Upgrade;
   /** Default: no load shedding. */

@@ -30,13 +30,18 @@ export abstract class TextStream implements BodyStream {
   /** Error with which the stream ends after `text`. */
   #finalError: { readonly cause: unknown } | undefined;
   /** The adapter's pending `next`, if the network can take more text. */
-  protected pull: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>> | undefined;
+  #pull: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>> | undefined;
   /** Whether `text` is sent in the next turn of the event loop. */
   protected isSending = false;
 
   protected constructor(pingText: string, options: TextStreamOptions) {
     this.#pingText = pingText;
     this.#options = options;
+  }
+
+  /** Whether the network can take more text. */
+  protected get isPulled(): boolean {
+    return this.#pull !== undefined;
   }
 
   /** Called when the network has taken the sent text, to produce more; not after the last text. */
@@ -57,16 +62,16 @@ export abstract class TextStream implements BodyStream {
   cut(): void {
     if (this.#hasEnded) return;
     this.#finish(true);
-    this.pull?.resolve({ done: true, value: undefined });
-    this.pull = undefined;
+    this.#pull?.resolve({ done: true, value: undefined });
+    this.#pull = undefined;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     if (!this.#hasEnded) this.#endWatch = this.#options.watch(() => this.onRevoked());
     return {
       next: () => {
-        this.pull = Promise.withResolvers();
-        const { promise } = this.pull;
+        this.#pull = Promise.withResolvers();
+        const { promise } = this.#pull;
         if (!this.isLast) this.onPull();
         this.sendSoon();
         return promise;
@@ -100,7 +105,7 @@ export abstract class TextStream implements BodyStream {
    * it.
    */
   protected sendSoon(): void {
-    if (this.pull === undefined || this.isSending) return;
+    if (this.#pull === undefined || this.isSending) return;
     if (this.text === '' && !this.isLast) {
       const { pingMs } = this.#options;
       if (pingMs !== undefined) this.#ping ??= setTimeout(() => this.send(this.#pingText), pingMs);
@@ -114,10 +119,10 @@ export abstract class TextStream implements BodyStream {
 
   readonly #endTurn = (): void => {
     this.isSending = false;
-    const pull = this.pull;
+    const pull = this.#pull;
     if (pull === undefined) return;
     if (this.text !== '') return this.send(this.text);
-    this.pull = undefined;
+    this.#pull = undefined;
     if (!this.#hasEnded) this.#finish(false);
     // In a later turn than the last text: uWebSockets.js 20 would drop that text when the connection is cut.
     if (this.#finalError) pull.reject(this.#finalError.cause);
@@ -127,8 +132,8 @@ export abstract class TextStream implements BodyStream {
   protected send(text: string): void {
     if (this.#ping !== undefined) this.#endPing();
     this.text = '';
-    this.pull?.resolve({ done: false, value: utf8Bytes(text) });
-    this.pull = undefined;
+    this.#pull?.resolve({ done: false, value: utf8Bytes(text) });
+    this.#pull = undefined;
   }
 
   #endPing(): void {

@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import { GatewayError } from '../checks/gatewayError.ts';
+import { metadataOf } from '../procedures/zodSchema.ts';
 import { details, mapSchemas, type Details, type Schema } from '../operations/schema.ts';
 
 /** A schema in the document. */
@@ -58,7 +59,7 @@ export class Components {
   }
 
   #nameOf(target: Schema, side: 'input' | 'output'): string {
-    const { id, outputId = `${id}Output` } = metadataOf(target);
+    const { id, outputId = `${id}Output` } = metadataOfSchema(target);
     const content = this.#contentOf(target);
     const key = `${id} ${content}`;
     let name = this.#names.get(key);
@@ -96,14 +97,14 @@ export class Components {
     };
     content = '';
     for (const target of targets.keys())
-      content += `${metadataOf(target).id} ${JSON.stringify(write(target))}\n`;
+      content += `${metadataOfSchema(target).id} ${JSON.stringify(write(target))}\n`;
     this.#contents.set(root, content);
     return content;
   }
 }
 
-const metadataOf = ({ [details]: own }: Schema): z.core.GlobalMeta =>
-  (own?.parser && z.globalRegistry.get(own.parser)) ?? {};
+const metadataOfSchema = ({ [details]: own }: Schema): z.core.GlobalMeta =>
+  own?.parser ? metadataOf(own.parser) : {};
 
 /** OpenAPI requires a mapping, and hence references, where the names of schemas are not the constants. */
 function discriminator(

@@ -7,7 +7,7 @@ export const describedHeaders = (
   schemes: readonly Scheme[],
 ): readonly string[] => [
   ...operations.flatMap(({ input, rest }) => [
-    ...Object.keys({ ...rest.responseHeaders?.shape, ...rest.headers }),
+    ...Object.keys({ ...rest.responseHeaders?._zod.def.shape, ...rest.headers }),
     ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
   ]),
   ...(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),

@@ -116,20 +116,45 @@ describe('a parameter of a query that cannot be empty', () => {
   });
 });
 
-it('operationId names the operations whose metadata has no operationId', async () => {
+it.each<[schema: z.ZodType, text: object]>([
+  [z.string().nullish().describe('A name.'), { type: 'string', description: 'A name.' }],
+  [z.enum(['s', 'm']).nullable().default(null), { type: 'string', enum: ['s', 'm'] }],
+  [
+    z.union([z.number().min(1), z.boolean(), z.null()]).optional(),
+    { anyOf: [{ type: 'number', minimum: 1 }, { type: 'boolean' }] },
+  ],
+  [z.literal(['up', null]).optional(), { type: 'string', enum: ['up'] }],
+  [
+    z.object({ a: z.string().nullish() }).nullish(),
+    { type: 'object', properties: { a: { type: 'string' } } },
+  ],
+  [z.null().optional(), { type: 'null' }],
+])('no parameter in the document has null beside other values: %#', async (schema, text) => {
+  const query = find(z.object({ id: z.int(), q: schema }));
+  const { parameters } = await operationOf(t.router({ query }), '/pets/{id}');
+  expect(parameters?.find(({ name }) => name === 'q')?.schema).toEqual(text);
+});
+
+it('a form in the document has no null', async () => {
+  const rest = { method: 'POST', path: '/add', contentTypes: ['multipart/form-data'] } as const;
+  const add = find(z.object({ name: z.string().nullish() }), rest);
+  expect(JSON.stringify(await operationOf(t.router({ add }), '/add', 'post'))).not.toContain('"null"');
+});
+
+it('operations whose metadata has no operationId and no summary get one of their path', async () => {
   const input = z.object({ id: z.int() });
   const router = t.router({
     pets: t.router({
       find: find(input),
-      named: find(input, { path: '/named/{id}', operationId: 'findByName' }),
+      named: find(input, { path: '/named/{id}', operationId: 'findByName', summary: 'By name' }),
     }),
   });
   const gateway = await gatewayOf(router, {
     document: { title: 'Pets', version: '1.0.0', operationId: (path) => path.replaceAll('.', '-') },
   });
   expect((await gateway.document())['paths']).toMatchObject({
-    '/pets/{id}': { get: { operationId: 'pets-find' } },
-    '/named/{id}': { get: { operationId: 'findByName' } },
+    '/pets/{id}': { get: { operationId: 'pets-find', summary: 'Find' } },
+    '/named/{id}': { get: { operationId: 'findByName', summary: 'By name' } },
   });
 });
 

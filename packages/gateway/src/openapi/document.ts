@@ -194,8 +194,8 @@ function writeSchemas(service: CreateDocumentOptions) {
 }
 
 /**
- * Returns the summary and the tag of an operation without metadata: `books.findAll` is "Find all" of "books". Linters
- * require a summary, and pages group operations by tags.
+ * Returns the default summary of an operation, and the tag of one without metadata: `books.findAll` is "Find all" of
+ * "books". Linters require a summary, and pages group operations by tags.
  */
 function namesOf(path: string): { readonly summary: string; readonly tags?: readonly string[] } {
   const [tag = path, ...names] = path.split('.');
@@ -216,7 +216,8 @@ const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =
 function describeOperation(operation: Operation, { schemes, securitySchemes }: DocumentedService): object {
   const { operationId, procedure, rest } = operation;
   const { deprecation, deprecated = deprecation !== undefined } = rest;
-  const { summary, tags } = procedure.meta?.openapi ? rest : { ...namesOf(procedure.path), ...rest };
+  const byDefault = namesOf(procedure.path);
+  const { summary = byDefault.summary, tags = procedure.meta?.openapi ? undefined : byDefault.tags } = rest;
   const scopes = procedure.scopes ?? [];
   const names =
     schemes.length === 0

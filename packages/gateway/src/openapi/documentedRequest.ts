@@ -1,14 +1,16 @@
-import { z } from 'zod';
 import type { oas31, oas32 } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../calls/idempotencyKey.ts';
+import { metadataOf } from '../procedures/zodSchema.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { OperationBody } from '../operations/operationBody.ts';
+import { isJson, type OperationBody } from '../operations/operationBody.ts';
 import type { Parameter } from '../operations/parameter.ts';
 import { isNested } from '../operations/queryTree.ts';
 import { readZod } from '../operations/readSchema.ts';
 import {
+  acceptsNull,
   acceptsUndefined,
   details,
+  mapSchemas,
   optionalOf,
   parserOf,
   propertiesOf,
@@ -76,6 +78,28 @@ function documentedParameter(
   };
 }
 
+const isNull = ({ const: value, type }: Schema) => type === 'null' || value === null;
+
+/** Leaves out `null` beside other values: no text represents it, and absence stands for it. */
+function asText(schema: Schema): Schema {
+  const text: Schema & { readonly default?: unknown } = mapSchemas(schema, asText);
+  const { anyOf, default: value, enum: values, type, ...rest } = text;
+  const members = anyOf?.filter((member) => !isNull(member));
+  if (!acceptsNull(text) || isNull(text) || members?.length === 0) return text;
+  const [only, ...others] = members ?? [];
+  const types = [type ?? []].flat().filter((each) => each !== 'null');
+  const own = {
+    ...rest,
+    ...(types.length > 0 && { type: types.length > 1 ? types : types[0] }),
+    ...(values && { enum: values.filter((each) => each !== null) }),
+    ...(value !== undefined && value !== null && { default: value }),
+  } as Schema;
+  if (only === undefined) return own;
+  return others.length > 0
+    ? { ...own, anyOf: [only, ...others] }
+    : { ...only, ...own, [details]: { ...only[details] } };
+}
+
 function schemaParameter(
   where: string,
   name: string,
@@ -83,11 +107,11 @@ function schemaParameter(
   components: Components,
 ): DocumentedParameter {
   const parser = parserOf(schema);
-  const { id: _id, ...more } = (parser && z.globalRegistry.get(parser)?.['param']) ?? {};
+  const { id: _id, ...more } = (parser && metadataOf(parser)['param']) ?? {};
   return {
     in: where,
     name,
-    schema: components.write(schema, 'input'),
+    schema: components.write(asText(schema), 'input'),
     ...more,
     // A path has all of its parameters.
     required: acceptsUndefined(schema) && where !== 'path' ? more.required : true,
@@ -129,10 +153,10 @@ function documentedBody(operation: Operation, body: OperationBody, components: C
   const content = contentTypes.map((type) => {
     if (isBytes) return [type, bytesContent] as const;
     const described = bodySchema(operation, body);
-    const schema = components.write(described, 'input');
+    const schema = components.write(isJson(type) ? described : asText(described), 'input');
     if (type !== 'multipart/form-data') return [type, { schema }] as const;
     if (files !== undefined) makeOptional(components.resolve(schema), files);
-    return [type, { schema, encoding: partEncodings(described, components) }] as const;
+    return [type, { schema, encoding: partEncodings(asText(described), components) }] as const;
   });
   return {
     description:

@@ -1,5 +1,6 @@
 import type { oas31 } from 'zod-openapi';
 import { statusText } from '../http/response.ts';
+import { metadataOf } from '../procedures/zodSchema.ts';
 import type { Limits } from '../calls/limits.ts';
 import { isFormType } from '../auth/crossSite.ts';
 import { safeMethods } from '../auth/origins.ts';
@@ -99,7 +100,11 @@ export function errorResponses(
 
 function successHeaders(operation: Operation, service: DocumentedService, components: Components): Headers {
   const { computedHeaders, output, procedure, rest } = operation;
-  const described = [...Object.entries(rest.responseHeaders?.shape ?? {}), ...computedHeaders];
+  const { shape = {} } = rest.responseHeaders?._zod.def ?? {};
+  const described = [
+    ...Object.entries(shape).map(([name, schema]) => [name, metadataOf(schema)] as const),
+    ...computedHeaders,
+  ];
   const headers: Headers = {
     ...components.sharedHeaders(requestIdHeader),
     Vary: output.kind === 'media' ? header('`Accept` chooses the media type.', true) : undefined,

@@ -1,11 +1,13 @@
 import { regexes } from 'zod/v4/core';
 import { reject } from '../checks/gatewayError.ts';
 import {
+  acceptsNull,
   binaryKind,
   innermost,
   isNever,
   maxDepth,
   membersOf,
+  requiresNull,
   typeOf,
   valuesOf,
   type Schema,
@@ -212,6 +214,8 @@ export interface ConversionOptions {
   readonly canBeFile?: boolean;
   /** Whether text is passed on, and `convertLeniently` converts the whole input. */
   readonly isLenient?: boolean | undefined;
+  /** Whether there is a JSON body too, which has `null`. */
+  readonly canBeNull?: boolean;
 }
 
 /**
@@ -221,13 +225,23 @@ export interface ConversionOptions {
  */
 export function parameterConverter(
   schema: Schema,
-  { canBeFile = false, isLenient = false }: ConversionOptions = {},
+  { canBeFile = false, canBeNull = false, isLenient = false }: ConversionOptions = {},
 ): ParameterConverter {
   const items = itemsOf(schema);
   const item = items ?? schema;
   const isFile = canBeFile && typeOf(innermost(item) ?? {}) === 'file';
   const converter = isFile ? fileConverter : isLenient ? textConverter : scalarConverter(item);
+  if (!canBeNull && !isLenient) rejectNull(schema);
   return { ...converter, isRepeated: items !== undefined, isFile };
+}
+
+/** @throws {GatewayError} for a schema with `null` that cannot be absent instead */
+export function rejectNull(schema: Schema): void {
+  if (acceptsNull(itemsOf(schema) ?? {})) reject(`is an array whose items may be null, ${needsJson}`);
+  if (!requiresNull(schema)) return;
+  reject(
+    'is required and may be null, which text cannot represent; make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST or QUERY',
+  );
 }
 
 /** Returns the schema of the items of an array; `undefined` for a tuple and any other schema. */

@@ -104,6 +104,10 @@ describe('metadata without a method or a path', () => {
     ['an input that is no object', z.array(z.int()), 'POST', [1]],
     ['an array of objects', z.object({ a: z.array(z.object({ b: z.int() })) }), 'POST', { a: [{ b: 1 }] }],
     ['an ambiguous union', z.object({ a: z.union([z.string(), z.int()]) }), 'POST', { a: 1 }],
+    ['text or null', z.object({ a: z.string().nullable() }), 'POST', { a: null }],
+    ['text, null or nothing', z.object({ a: z.string().nullish() }), 'GET', {}],
+    ['null in an object', z.object({ a: z.object({ b: z.int().nullable() }) }), 'POST', { a: { b: null } }],
+    ['null in a list', z.object({ a: z.array(z.enum(['a']).nullable()) }), 'POST', { a: [null, 'a'] }],
     ['anything', z.object({ a: z.unknown() }), 'POST', { a: { b: [1] } }],
   ])('openapi: true serves a query with %s (%s) by %s', async (_what, input, method, value) => {
     const query = (input ? served.input(input) : served).query((opts) => opts.input ?? 'none');

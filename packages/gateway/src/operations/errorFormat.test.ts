@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
+import { safeParse, type $ZodType } from 'zod/v4/core';
 import { trpcToOpenApiErrors } from '../trpcToOpenApi/index.ts';
 import { apiErrors, problemDetails, type RestError } from './errorFormat.ts';
 
@@ -33,7 +34,7 @@ it.each([apiErrors, problemDetails, trpcToOpenApiErrors])(
   'the bodies of an error format match its schema: format %#',
   ({ body, schema }) => {
     for (const error of [invalid, { ...invalid, issues: [] }]) {
-      expect(schema.safeParse(body(error)).error).toBeUndefined();
+      expect(safeParse(schema as $ZodType, body(error)).error).toBeUndefined();
     }
   },
 );

@@ -1,7 +1,9 @@
-import type { TRPCError, TRPCErrorShape } from '@trpc/server';
-import { z } from 'zod';
+import type { TRPCError } from '@trpc/server';
+import type { TRPCErrorShape } from '@trpc/server/rpc';
+import * as z from 'zod';
 import { statusText } from '../http/response.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
+import { ownMetadata, type ZodSchema } from '../procedures/zodSchema.ts';
 
 /** An error of a REST response, for `ErrorFormat.body`. */
 export interface RestError {
@@ -37,14 +39,14 @@ export interface ErrorFormat {
   /** The media type of error responses. */
   readonly contentType: string;
   /** The schema of every error body. */
-  readonly schema: z.ZodType;
+  readonly schema: ZodSchema;
   /** Returns the body of an error response, synchronously. */
   readonly body: (error: RestError) => object;
   /**
    * Returns the schema of error bodies with the given status and codes, synchronously, so that the document describes
    * declared errors one by one. Default: the document uses `schema` for them too.
    */
-  readonly schemaOf?: (errors: DescribedErrors) => z.ZodType;
+  readonly schemaOf?: (errors: DescribedErrors) => ZodSchema;
 }
 
 /** Errors with one status that the document describes with one schema. */
@@ -65,7 +67,7 @@ export const apiErrorSchema = z
     message: z.string().meta({ description: 'Human-readable description.' }),
     status: z.int().min(400).max(599).meta({ description: 'The HTTP status code.' }),
   })
-  .meta({ id: 'Error', description: 'What went wrong.' });
+  .register(ownMetadata, { id: 'Error', description: 'What went wrong.' });
 export type ApiError = z.output<typeof apiErrorSchema>;
 
 /** The default format: `{ code, message, status }`. A declared error also has its `data`. */
@@ -112,7 +114,7 @@ const codeSchema = (errors: DescribedErrors | undefined) =>
  */
 export const problemDetails: ErrorFormat = {
   contentType: 'application/problem+json',
-  schema: problemSchema().meta({ id: 'Problem' }),
+  schema: problemSchema().register(ownMetadata, { id: 'Problem' }),
   body: ({ code, message, status, issues, data }) => ({
     type: 'about:blank',
     // For `about:blank`, the title is the status text (RFC 9457 §4.2.1).

@@ -1,10 +1,9 @@
-import { z } from 'zod';
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
-import { $ZodAsyncError } from 'zod/v4/core';
+import * as z from 'zod';
 import { ignoreRejection } from '../http/hooks.ts';
 import { isObject } from '../http/isObject.ts';
 import { isThenable } from '../http/maybePromise.ts';
 import { trims } from '../procedures/boundTexts.ts';
+import { isAsyncError } from '../procedures/zodSchema.ts';
 
 type Json = Record<PropertyKey, unknown>;
 type Side = 'input' | 'output';
@@ -36,6 +35,11 @@ export function correctKeywords({ _zod }: z.core.$ZodTypes, json: Json, side: Si
   if (def.type === 'union' && 'oneOf' in json && !isDiscriminated(def)) {
     json['anyOf'] = json['oneOf'];
     delete json['oneOf'];
+  }
+  // zod before 4.4 does not say that a discriminated union is exclusive.
+  if (def.type === 'union' && 'anyOf' in json && isDiscriminated(def)) {
+    json['oneOf'] = json['anyOf'];
+    delete json['anyOf'];
   }
   if (def.type === 'object' && Array.isArray(json['required'])) {
     const required = json['required'].filter((name: string) => isAlwaysSet(def.shape[name], side));
@@ -223,7 +227,7 @@ function rejectsUndefined(schema: z.core.$ZodType): boolean {
     ignoreRejection(result);
     return false;
   } catch (error) {
-    return !(error instanceof $ZodAsyncError);
+    return !isAsyncError(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { $ZodAsyncError } from 'zod/v4/core';
 import { boundTexts } from '../procedures/boundTexts.ts';
+import { isAsyncError } from '../procedures/zodSchema.ts';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
 import { hasDate } from './inspectJson.ts';
@@ -97,6 +97,6 @@ function isValid(parser: z.core.$ZodType | undefined, value: unknown): boolean {
     payload.catch(() => undefined);
     return true;
   } catch (cause) {
-    return cause instanceof $ZodAsyncError;
+    return isAsyncError(cause);
   }
 }

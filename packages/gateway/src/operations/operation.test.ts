@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { z as z3 } from 'zod-3.25';
 import type { GatewayError } from '../checks/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
@@ -75,6 +76,13 @@ describe('createGateway with REST metadata that cannot be served', () => {
       'an id of a schema that the document cannot have as a name',
       { a: echo(get('/x'), z.object({}), z.object({ pet: z.string().meta({ id: 'Pet/New' }) })) },
       /a schema in it has the id "Pet\/New", but names in the document contain only letters, digits/,
+    ],
+    [
+      'two schemas with one id in an input',
+      {
+        a: echo(post('/x'), z.object({ a: z.int().meta({ id: 'Two' }), b: z.string().meta({ id: 'Two' }) })),
+      },
+      /^Procedure "a" cannot be served over REST: two schemas in it have the id "Two"; give one of them another id in its \.meta\(\{ id: … \}\)\.$/,
     ],
     [
       'a name of a header that HTTP cannot send',
@@ -210,6 +218,40 @@ describe('createGateway with REST metadata that cannot be served', () => {
     await expect(gatewayOf({ a: echo(get('/x'), z.object({ q })) })).rejects.toThrow(`"q" ${reason}`);
   });
 
+  const form = { ...post('/x'), contentTypes: ['multipart/form-data'] };
+  const nullable = '"q" is required and may be null, which text cannot represent; ';
+  it.each<[where: string, rest: RestMeta, q: z.ZodType, sentence?: string]>([
+    ['query', get('/x'), z.string().nullable()],
+    ['path', get('/x/{q}'), z.int().nullable()],
+    ['header', { ...post('/x'), in: { q: 'header' } }, z.enum(['a', 'b']).nullable()],
+    ['cookie', { ...get('/x'), in: { q: 'cookie' } }, z.literal(['a', null])],
+    ['query of a DELETE', { method: 'DELETE', path: '/x' }, z.null()],
+    ['form', form, z.file().nullable()],
+    ['record', get('/x'), z.record(z.string(), z.union([z.int(), z.null()]))],
+    ['list', get('/x'), z.array(z.int().nullish()).optional(), '"q" is an array whose items may be null, '],
+    [
+      'object',
+      get('/x'),
+      z.object({ a: z.null() }).optional(),
+      '"q" has "a", which is required and may be null',
+    ],
+  ])('createGateway rejects null in a %s', async (_where, rest, q, sentence = nullable) => {
+    await expect(gatewayOf({ a: echo(rest, z.object({ q })) })).rejects.toThrow(sentence);
+  });
+
+  it('null is rejected in a member of a union, and accepted where it may be absent or a body is JSON', async () => {
+    const union = (q: z.ZodType) => z.union([z.object({ a: z.string() }), z.object({ q })]);
+    await expect(gatewayOf({ a: echo(get('/x'), union(z.int().nullable())) })).rejects.toThrow(
+      `Procedure "a" cannot be served over REST: ${nullable}make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST or QUERY.`,
+    );
+    const either = { ...post('/c'), contentTypes: ['application/json', ...form.contentTypes] };
+    await gatewayOf({
+      a: echo(get('/a'), union(z.int().nullish())),
+      b: echo(get('/b'), z.object({ q: z.string().nullable().default(null) })),
+      c: echo(either, z.object({ q: z.string().nullable() })),
+    });
+  });
+
   const optional = 'but path parameters are required; make it required';
   it.each<[reason: RegExp, input: z.ZodType]>([
     [/"p" is an array, which is not supported in a path/, z.object({ p: z.array(z.string()) })],
@@ -254,24 +296,11 @@ describe('createGateway with REST metadata that cannot be served', () => {
   });
 });
 
-/** The parts of a schema of zod 3 that the gateway reads. zod 3.22 has no `~standard`. */
-const zod3 = (standard?: object) => ({
-  _def: { typeName: 'ZodObject' },
-  ...(standard && { '~standard': standard }),
-  parse: (value: unknown) => value,
-});
-const zod3Message =
-  "a schema of zod 3, which has no JSON Schema; use zod 4: import { z } from 'zod' of zod 4.5.4 or newer, or from 'zod/v4' of zod 3.25";
-const zod325 = zod3({ version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) });
-
 it('createGateway names the parts of inputs and outputs that are not schemas of zod 4, with other problems', async () => {
   const openapi: RestMeta = { method: 'GET', path: '/x' };
-  const rpc = t.procedure.meta({ openapi });
   const none = undefined as unknown as z.ZodType;
-  const old = zod325 as unknown as z.ZodType;
+  const old = z3.object({}) as unknown as z.ZodType;
   const gateway = gatewayOf({
-    old: rpc.input(zod3()).query(() => 1),
-    older: rpc.input(zod325).query(() => 1),
     nested: echo(openapi, z.object({ a: z.array(z.object({ b: z.lazy(() => none) })) })),
     optional: echo(openapi, z.object({ a: z.optional(old) })),
     circular: echo(openapi, z.object({ a: z.tuple([z.string(), z.object({ b: none })]) })),
@@ -282,9 +311,8 @@ it('createGateway names the parts of inputs and outputs that are not schemas of 
   const start = 'cannot be served over REST:';
   const fix = 'not a schema of zod 4; check its import, or write a getter if two modules import each other';
   expect((error as GatewayError).message.split('\n')).toEqual([
-    `Procedure "old" ${start} its input is ${zod3Message}. The same is true of 1 more: "older".`,
     `Procedure "nested" ${start} in its input, "a.b" is undefined, ${fix}. The same is true of 1 more: "circular".`,
-    `Procedure "optional" ${start} in its input, a part of "a" is ${zod3Message}.`,
+    `Procedure "optional" ${start} in its input, a part of "a" is a schema of zod 3 in one of zod 4; import both from 'zod/v4' of zod 3.25, or from 'zod' of zod 4.`,
     `Procedure "output" ${start} in its output, a member of the union "a" is undefined, ${fix}.`,
     expect.stringMatching(/^Procedure "other" cannot be served over REST: its path/),
   ]);

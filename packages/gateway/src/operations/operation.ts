@@ -186,8 +186,8 @@ function checkSchemas({ inputs, output, rest }: Operation): void {
     );
   }
   for (const [field, headers] of Object.entries({
-    requestHeaders: rest.requestHeaders?.shape,
-    responseHeaders: rest.responseHeaders?.shape,
+    requestHeaders: rest.requestHeaders?._zod.def.shape,
+    responseHeaders: rest.responseHeaders?._zod.def.shape,
     headers: rest.headers,
   })) {
     for (const name of Object.keys(headers ?? {})) {
@@ -342,7 +342,8 @@ function operationErrors({ errors = {} }: Procedure): Operation['errors'] {
     // tRPC types the data as a Date on the client, but without a transformer the client receives a string.
     if (schema && hasDate(schema))
       reject(`the data of its error ${code} contains a date; use z.iso.datetime()`);
-    return { code, status, message, data };
+    // Of any copy of zod, all of which take it in an object.
+    return { code, status, message, data: data as z.ZodType | undefined };
   });
   return Map.groupBy(declared, ({ status }) => status);
 }

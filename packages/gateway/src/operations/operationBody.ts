@@ -120,10 +120,11 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   }
   const canBeFile = !files && contentTypes.every((type) => type === multipartType);
   const isForm = !bytes && !contentTypes.every(isJson);
+  const canBeNull = contentTypes.some(isJson);
   const fields = collect(
     properties
       .filter(({ field }) => isForm && field !== files?.field)
-      .map((each) => () => textParameter(each, { canBeFile, isLenient })),
+      .map((each) => () => textParameter(each, { canBeFile, canBeNull, isLenient })),
   );
   const { maxSize, maxFileSize = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
@@ -146,7 +147,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
     isWhole: whole !== undefined,
     upload: kind && { kind, field: (bytes ?? files)?.field, maxSize, maxFileSize, maxFiles },
     otherFields,
-    fields: loose && isForm ? withOthers(named, loose, 'body', { canBeFile, isLenient }) : named,
+    fields: loose && isForm ? withOthers(named, loose, 'body', { canBeFile, canBeNull, isLenient }) : named,
     accepts: acceptHeaders(rest.method, contentTypes),
   };
 }

@@ -1,7 +1,8 @@
 import { collect, reject } from '../checks/gatewayError.ts';
 import { boundTexts } from '../procedures/boundTexts.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
+import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
+import { isZod } from '../procedures/zodSchema.ts';
 import { hasDate } from './inspectJson.ts';
 import { readDates } from './jsonDates.ts';
 import { convertLeniently } from './lenient.ts';

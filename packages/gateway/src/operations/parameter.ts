@@ -86,9 +86,7 @@ export function queryParameters(properties: readonly PlacedProperty[], isLenient
     properties.map((property) => (): Parameter => {
       const { field, schema } = property;
       if (!isObjectSchema(schema)) return textParameter(property, { isLenient });
-      const tree = withSubject(`"${field}"`, () =>
-        queryTree(schema, isLenient ? () => textConverter : undefined),
-      );
+      const tree = withSubject(`"${field}"`, () => queryTree(schema, isLenient));
       return { ...property, style: 'tree', tree };
     }),
   );

@@ -1,5 +1,5 @@
 import { reject, withSubject } from '../checks/gatewayError.ts';
-import { itemsOf, scalarConverter, type Converter } from './convert.ts';
+import { itemsOf, rejectNull, scalarConverter, textConverter, type Converter } from './convert.ts';
 import { innermost, isObjectSchema, propertiesOf, type Schema } from './schema.ts';
 
 /**
@@ -19,14 +19,16 @@ export type QueryNode =
     };
 
 /**
- * @param converterOf returns the converter of a value
+ * @param isLenient whether values are passed on as text
  * @throws {GatewayError} for a schema that brackets cannot express
  */
 export function queryTree(
   schema: Schema,
-  converterOf: (schema: Schema) => Converter = scalarConverter,
+  isLenient = false,
   nodes: Map<Schema, QueryNode> = new Map(),
 ): QueryNode {
+  const converterOf = (value: Schema) => (isLenient ? textConverter : scalarConverter(value));
+  if (!isLenient) rejectNull(schema);
   const inner = innermost(schema) ?? schema;
   const items = itemsOf(inner);
   if (items) return { kind: 'list', item: { kind: 'value', converter: converterOf(items) } };
@@ -46,11 +48,11 @@ export function queryTree(
   const properties = propertiesOf(inner);
   // A record
   if (properties === undefined)
-    node.others = queryTree(typeof others === 'object' ? others : {}, converterOf, nodes);
+    node.others = queryTree(typeof others === 'object' ? others : {}, isLenient, nodes);
   for (const [name, property] of Object.entries(properties?.shape ?? {})) {
     fields.set(
       name,
-      withSubject(`has "${name}", which`, () => queryTree(property, converterOf, nodes)),
+      withSubject(`has "${name}", which`, () => queryTree(property, isLenient, nodes)),
     );
   }
   if (properties && fields.size === 0)

@@ -1,9 +1,10 @@
 import { octetInputParser } from '@trpc/server/http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isObject } from '../http/isObject.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { reject } from '../checks/gatewayError.ts';
-import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
+import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
+import { isZod, isZod3, metadataOf, type ZodSchema } from '../procedures/zodSchema.ts';
 import {
   canBeUndefined,
   correctKeywords,
@@ -12,6 +13,7 @@ import {
   isPreprocessed,
   partName,
 } from './exactKeywords.ts';
+import { asZod4, type Zod3Schema } from './zod3.ts';
 import {
   acceptsSample,
   details,
@@ -44,7 +46,7 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
       return readZod(parser, side);
     }
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
-    if (isZod3(parser)) return leaveOut(side, `its ${what} is ${zod3Problem}`);
+    if (isZod3(parser)) return readZod(asZod4(parser as Zod3Schema), side);
     if (!isStandardSchema(parser)) return undefined;
     const { jsonSchema, vendor } = parser['~standard'];
     try {
@@ -59,15 +61,6 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
     }
   };
 }
-
-const isZod3 = (parser: unknown): boolean =>
-  isObject(parser) &&
-  !isZod(parser) &&
-  isObject(parser['_def']) &&
-  String(parser['_def']['typeName']).startsWith('Zod');
-
-const zod3Problem =
-  "a schema of zod 3, which has no JSON Schema; use zod 4: import { z } from 'zod' of zod 4.5.4 or newer, or from 'zod/v4' of zod 3.25";
 
 /** A part of a zod schema, and where it is. */
 interface Part {
@@ -100,7 +93,7 @@ function requireZod(root: z.core.$ZodType, what: string): void {
       return;
     }
     const problem = isZod3(schema)
-      ? zod3Problem
+      ? "a schema of zod 3 in one of zod 4; import both from 'zod/v4' of zod 3.25, or from 'zod' of zod 4"
       : `${formatValue(schema)}, not a schema of zod 4; check its import, or write a getter if two modules import each other`;
     reasons.add(`in its ${what}, ${role}${nameOf(path)} is ${problem}`);
   };
@@ -146,37 +139,52 @@ function acceptsNothing(parser: StandardSchema, side: 'input' | 'output'): boole
 const indexKey = 'x-gateway-details';
 
 /** The JSON Schemas of types that JSON does not have. */
-const jsonOfType: Readonly<Record<string, Json | undefined>> = {
+const jsonOfType: Readonly<Record<string, Json>> = {
   date: { type: 'string', format: 'date-time' },
   bigint: { type: 'integer', format: 'int64' },
+  custom: {},
   /** `z.instanceof(File)`. zod describes its own `z.file()`. */
   file: { type: 'string', format: 'binary' },
+  function: {},
+  map: {},
+  nan: {},
+  set: {},
+  symbol: {},
+  transform: {},
   undefined: { not: {} },
   void: { not: {} },
 };
 
-/** Types that JSON has, but not with each of the values or checks that zod allows. */
-const partlyJson = new Set<string>(['default', 'literal', 'number', 'object', 'prefault']);
-
 /** Members of metadata that are for other readers than those of the document. */
 const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
 
-/** Returns the schema of a zod schema: zod's own JSON Schema of it, with details of each part. */
-export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Schema {
+/**
+ * Returns the schema of a zod schema: zod's own JSON Schema of it, with details of each part.
+ * @throws {GatewayError} if two schemas in it have one id
+ */
+export function readZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
+  try {
+    return describeZod(parser, side);
+  } catch (error) {
+    const [, id] = /^Duplicate schema id "(.*)" detected/.exec((error as Error).message) ?? [];
+    if (id === undefined) throw error;
+    return reject(
+      `two schemas in it have the id "${id}"; give one of them another id in its .meta({ id: … })`,
+    );
+  }
+}
+
+function describeZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
   const all: Details[] = [];
   // In an object, since zod writes references to the whole as `#`, and drops members of the whole that are not JSON.
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ whole: parser as z.ZodType }), {
     io: side,
-    unrepresentable({ zodSchema }) {
-      const { def } = zodSchema._zod;
-      const own: Details = { type: def.type, ...(def.type === 'custom' && { custom: def }) };
-      if (partlyJson.has(def.type)) return 'any';
-      const isFile =
-        own.custom && acceptsSample(own.custom, new File([], '')) && !acceptsSample(own.custom, {});
-      return { ...jsonOfType[isFile ? 'file' : def.type], [details]: own };
-    },
+    // It reads nothing else of it.
+    metadata: { get: metadataOf } as unknown as z.core.$ZodRegistry<Record<string, unknown>>,
+    unrepresentable: 'any',
     override(context) {
       const jsonSchema: Json = context.jsonSchema;
+      writeOtherType(context.zodSchema, jsonSchema);
       correctKeywords(context.zodSchema, jsonSchema, side);
       const own = zodDetails(context.zodSchema, jsonSchema, side);
       // As a symbol, so that the schema of a wrapper inherits it and zod merges intersections and unions as without it.
@@ -191,6 +199,22 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
     },
   });
   return readJson(properties?.['whole'] as Json, $defs, all);
+}
+
+/**
+ * Writes a type that JSON does not have. Not by the function `unrepresentable` of `z.toJSONSchema`, which schemas of zod before
+ * 4.5 do not call: since 4.2 a schema writes itself.
+ */
+function writeOtherType({ _zod: { def } }: z.core.$ZodTypes, json: Json): void {
+  const other = def.type === 'file' ? undefined : jsonOfType[def.type];
+  if (other === undefined) return;
+  const custom = def.type === 'custom' ? def : undefined;
+  const isFile = custom && acceptsSample(custom, new File([], '')) && !acceptsSample(custom, {});
+  // Before its metadata, which may replace it.
+  const metadata = { ...json };
+  for (const name of Object.keys(metadata)) delete json[name];
+  Object.assign(json, isFile ? jsonOfType['file'] : other, metadata);
+  json[details] = { type: def.type, ...(custom && { custom }) } satisfies Details;
 }
 
 function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {
@@ -240,7 +264,7 @@ export function* idsIn(
     if (schema === undefined) continue;
     for (const [{ [details]: { parser } = {} }] of schemasIn(schema, [], seen)) {
       if (parser === undefined) continue;
-      const { id } = z.globalRegistry.get(parser) ?? {};
+      const { id } = metadataOf(parser);
       if (id !== undefined) yield [id, parser];
     }
   }

@@ -41,6 +41,8 @@ export interface Details {
   readonly values?: readonly unknown[];
   /** Whether `undefined` is accepted (input) or returned (output), or the property may be absent. */
   readonly isOptional?: boolean;
+  /** Whether a member of a union requires the property and accepts `null`, although others lack it. */
+  readonly requiresNull?: boolean;
   /** Whether the metadata of a schema that JSON cannot represent has a JSON Schema for the document (`override`). */
   readonly isDescribed?: boolean;
   /** The zod schema that validates the values; `undefined` for other libraries. */
@@ -166,6 +168,25 @@ export const acceptsUndefined = (schema: Schema): boolean => {
   return isOptional ?? (target?.[details]?.isOptional || false);
 };
 
+export function acceptsNull(schema: Schema, depth = 0): boolean {
+  const { target } = schema[details] ?? {};
+  if (depth > maxDepth) return false;
+  if (target) return acceptsNull(target, depth + 1);
+  const values = valuesOf(schema);
+  if (values) return values.includes(null);
+  const { allOf = [], type } = schema;
+  const accepts = (part: Schema) => acceptsNull(part, depth + 1);
+  return (
+    [type].flat().includes('null') ||
+    (schema.anyOf ?? schema.oneOf ?? []).some(accepts) ||
+    (allOf.length > 0 && allOf.every(accepts))
+  );
+}
+
+/** Whether a property can have `null`, but its absence is another value, or none. */
+export const requiresNull = (schema: Schema): boolean =>
+  schema[details]?.requiresNull ?? (acceptsNull(schema) && !acceptsUndefined(schema));
+
 /** Whether a `z.custom()` accepts a value. */
 export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
   try {
@@ -275,5 +296,7 @@ function anyOf(all: readonly Schema[], isPartial: boolean): Schema {
   const isConstant = values.every((each) => each !== undefined);
   const schema = others.length === 0 ? only : isConstant ? { enum: values.flat() } : { anyOf: schemas };
   // All schemas count: one that is left out as equal may be optional, since a member of a nested union lacks it.
-  return isPartial || all.some(acceptsUndefined) ? optionalOf(schema) : schema;
+  if (!isPartial && !all.some(acceptsUndefined)) return schema;
+  const optional = optionalOf(schema);
+  return { ...optional, [details]: { ...optional[details], requiresNull: all.some(requiresNull) } };
 }

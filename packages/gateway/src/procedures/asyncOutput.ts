@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { discardOutput, ignoreRejections } from '../http/asyncValues.ts';
 import { internalsIn, parseFunction, type Parser } from './parseFunction.ts';
-import { isZod } from './standardSchema.ts';
+import { isZod } from './zodSchema.ts';
 
 /** The types of zod schemas whose values have no promises and async iterables in them, apart from their parts. */
 const syncTypes: ReadonlySet<z.core.$ZodTypeDef['type']> = new Set([

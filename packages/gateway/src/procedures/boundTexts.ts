@@ -1,10 +1,9 @@
-import { z } from 'zod';
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
+import * as z from 'zod';
 import { clone } from 'zod/v4/core';
 import { ignoreRejection } from '../http/hooks.ts';
 import { isThenable } from '../http/maybePromise.ts';
 import { internalsIn } from './parseFunction.ts';
-import { isZod } from './standardSchema.ts';
+import { isZod } from './zodSchema.ts';
 
 // Three formats of zod (4.6.7) take quadratic time or more for some texts: URLs with a long host (21,000 Chinese
 // characters take 0.5 s, in `new URL`), `normalize` of many combining marks in a row (60,000 take 0.6 s, on Bun 5 s), and

@@ -1,11 +1,9 @@
-import {
-  TRPCError,
-  type TRPC_ERROR_CODE_KEY,
-  type TRPCDefaultErrorShape,
-  type TRPCErrorShape,
-} from '@trpc/server';
-import type { z } from 'zod/v4';
-import { isZod } from './standardSchema.ts';
+import { TRPCError } from '@trpc/server';
+import type { TRPC_ERROR_CODE_KEY, TRPCErrorShape } from '@trpc/server/rpc';
+// A public name since @trpc/server 11.4.
+import type { DefaultErrorShape } from '@trpc/server/unstable-core-do-not-import';
+import { parse, type $ZodType } from 'zod/v4/core';
+import { isZod, type ZodSchema } from './zodSchema.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */
@@ -15,7 +13,7 @@ export interface ErrorDefinition {
   /** The message of an error that is thrown without one. Default: the code as text, such as "Out of stock". */
   readonly message?: string;
   /** The schema of the error's data. Clients receive only the output of this schema. */
-  readonly data?: z.ZodType;
+  readonly data?: ZodSchema;
 }
 
 /** Definitions of errors, by code. */
@@ -23,8 +21,14 @@ export type ErrorDefinitions = Readonly<Record<string, ErrorDefinition>>;
 
 /** The shape of a declared error over tRPC, with its own `data.code`, `data.httpStatus` and `data.data`. */
 export type DeclaredErrorShape<Code extends string, Definition extends ErrorDefinition> = TRPCErrorShape<
-  Definition extends { readonly data: infer Schema extends z.ZodType }
-    ? { code: Code; httpStatus: Definition['status']; path?: string; stack?: string; data: z.output<Schema> }
+  Definition extends { readonly data: infer Schema extends ZodSchema }
+    ? {
+        code: Code;
+        httpStatus: Definition['status'];
+        path?: string;
+        stack?: string;
+        data: Schema['_zod']['output'];
+      }
     : { code: Code; httpStatus: Definition['status']; path?: string; stack?: string }
 >;
 
@@ -36,9 +40,9 @@ interface ThrowOptions {
 }
 
 type ErrorConstructor<Definition extends ErrorDefinition> = Definition extends {
-  readonly data: infer Schema extends z.ZodType;
+  readonly data: infer Schema extends ZodSchema;
 }
-  ? (options: ThrowOptions & { readonly data: z.input<Schema> }) => DeclaredError
+  ? (options: ThrowOptions & { readonly data: Schema['_zod']['input'] }) => DeclaredError
   : (options?: ThrowOptions) => DeclaredError;
 
 /**
@@ -49,7 +53,7 @@ export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
   readonly [Code in keyof Definitions]: ErrorConstructor<Definitions[Code]>;
 } & ((options: {
   readonly error: TRPCError;
-  readonly shape: TRPCDefaultErrorShape;
+  readonly shape: DefaultErrorShape;
 }) =>
   | { [Code in keyof Definitions & string]: DeclaredErrorShape<Code, Definitions[Code]> }[keyof Definitions &
       string]
@@ -91,7 +95,7 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
       (options?: ThrowOptions & { readonly data?: unknown }) => new DeclaredError(code, definition, options),
     ] as const;
   });
-  const format = ({ error, shape }: { error: TRPCError; shape: TRPCDefaultErrorShape }) => {
+  const format = ({ error, shape }: { error: TRPCError; shape: DefaultErrorShape }) => {
     if (error instanceof DeclaredError && declared[error.declaredCode] === error.definition) {
       return declaredShape(error, shape) as never;
     }
@@ -105,7 +109,7 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
 export function declaredShape(
   { data, declaredCode: code, definition }: DeclaredError,
   shape: TRPCErrorShape,
-) {
+): TRPCErrorShape {
   const own = { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
   return { ...shape, data: { ...shape.data, ...own } };
 }
@@ -144,7 +148,7 @@ export class DeclaredError extends TRPCError {
 function parseData(code: string, { data: schema }: ErrorDefinition, data: unknown): unknown {
   if (schema === undefined) return undefined;
   try {
-    return schema.parse(data);
+    return parse(schema as $ZodType, data);
   } catch (cause) {
     throw new TypeError(`The data of the error ${code} does not match its schema: ${String(cause)}`, {
       cause,

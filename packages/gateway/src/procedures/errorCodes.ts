@@ -1,6 +1,7 @@
-import type { TRPC_ERROR_CODE_KEY, TRPCError } from '@trpc/server';
+import '../checks/nodeVersion.ts';
+import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { TRPC_ERROR_CODES_BY_KEY, type TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 
 /** Codes of REST errors for statuses without a tRPC code. */
 const restStatuses = {

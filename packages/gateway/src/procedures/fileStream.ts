@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isAsyncIterable } from '../http/response.ts';
 import type { UploadedFile } from '../http/upload.ts';
 

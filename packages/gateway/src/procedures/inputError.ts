@@ -1,6 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { codeMessage } from './errorCodes.ts';
-import { isZod, type StandardIssue } from './standardSchema.ts';
+import { PreparationError } from './parseFunction.ts';
+import type { StandardIssue } from './standardSchema.ts';
+import { isZod } from './zodSchema.ts';
 
 /** One problem with an input. */
 export interface InputIssue {
@@ -37,6 +39,7 @@ const maxMessageLength = 65_536;
  * the JSON of all issues; if that is too large, a sentence that names the first issues, or the code as text.
  */
 export function inputFailure(cause: unknown): TRPCError {
+  if (cause instanceof PreparationError) return new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
   const isCut = boundIssues(cause);
   const error = new TRPCError({ code: 'BAD_REQUEST', cause });
   if (!isCut && error.message.length <= maxMessageLength) return error;

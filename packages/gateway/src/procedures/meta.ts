@@ -1,5 +1,5 @@
-import type { z } from 'zod/v4';
 import type { StandardSchema } from './standardSchema.ts';
+import type { ZodObjectSchema, ZodSchema } from './zodSchema.ts';
 
 /** The deprecation of an operation: sets the headers below on its responses, and adds its dates to the document. */
 export interface Deprecation {
@@ -105,7 +105,7 @@ export interface RestMeta {
   readonly enabled?: boolean;
   /** The operation's `operationId` in the document. Default: the gateway's `operationId` of the procedure's path. */
   readonly operationId?: string;
-  /** The operation's summary in the document: one line. */
+  /** The operation's summary in the document: one line. Default: the procedure's name in words. */
   readonly summary?: string;
   /** The operation's description in the document. It may be long, and contain Markdown. */
   readonly description?: string;
@@ -135,7 +135,7 @@ export interface RestMeta {
    */
   readonly upload?: UploadLimits;
   /** Request headers, for the document only. They are not part of the input: read them in `createContext`. */
-  readonly requestHeaders?: z.ZodObject;
+  readonly requestHeaders?: ZodObjectSchema;
   /** The description of the successful response in the document. */
   readonly successDescription?: string;
   /**
@@ -164,7 +164,7 @@ export interface RestMeta {
    * `tracked()` sets an event's id; the input property `lastEventId` receives the last id that a reconnecting client
    * saw (`Last-Event-ID`).
    */
-  readonly event?: z.ZodType | StandardSchema;
+  readonly event?: ZodSchema | StandardSchema;
   /**
    * Headers of a successful response that are computed from the output, by name.
    * @example
@@ -174,7 +174,7 @@ export interface RestMeta {
    */
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
   /** Response headers that the procedure sets with `response.header`, for the document only. */
-  readonly responseHeaders?: z.ZodObject;
+  readonly responseHeaders?: ZodObjectSchema;
   /**
    * Cursor pagination: `response.nextCursor` in the procedure sets a `Link` header to the next page.
    * @example

@@ -58,7 +58,7 @@ export async function readProcedures(
   const difference = await selfTest(sample);
   if (difference !== undefined) {
     warn(
-      `all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.22.1; with that version, report this line as a defect of trpc-gateway.`,
+      `all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.0.0; with that version, report this line as a defect of trpc-gateway.`,
     );
   }
   const procedures: Procedure[] = [];

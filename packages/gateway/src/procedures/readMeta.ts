@@ -25,7 +25,8 @@ import type {
   RestMeta,
   UploadLimits,
 } from './meta.ts';
-import { isStandardSchema, isZod } from './standardSchema.ts';
+import { isStandardSchema } from './standardSchema.ts';
+import { isZod, isZod3 } from './zodSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
 /** The metadata of a procedure, checked and with its defaults. */
@@ -56,7 +57,11 @@ const isPlace = (value: unknown): boolean => {
 };
 const isDate = (value: unknown) => value instanceof Date;
 const isZodObject = (value: unknown): boolean => isZod(value) && value._zod.def.type === 'object';
-const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
+// zod 3 has no `~standard` before 3.24.
+const schema = optional(
+  (value) => isStandardSchema(value) || isZod3(value),
+  'a schema, such as z.object({ … })',
+);
 
 /** The rule of `strictness`, in metadata and in the options. */
 export const strictness = optional(

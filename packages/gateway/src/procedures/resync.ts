@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DeclaredError, declareErrors, type ErrorDefinition } from './declareErrors.ts';
 
 /** The definition of `RESYNC`, to declare it beside other errors. */

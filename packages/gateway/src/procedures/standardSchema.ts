@@ -1,5 +1,3 @@
-import type { z } from 'zod';
-
 /**
  * A schema that implements Standard Schema 1 (https://standardschema.dev), such as those of zod, Valibot and ArkType.
  */
@@ -32,8 +30,3 @@ export interface StandardIssue {
 /** Whether a value implements Standard Schema. ArkType's schemas are functions. */
 export const isStandardSchema = (value: unknown): value is StandardSchema =>
   (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;
-
-/** Whether a parser is a zod 4 schema, of any installed copy of zod. */
-export function isZod(parser: unknown): parser is z.core.$ZodType {
-  return typeof parser === 'object' && parser !== null && '_zod' in parser;
-}

@@ -1,3 +1,2 @@
-export { migrationReport, type ProcedureReport } from './migrationReport.ts';
 export { trpcToOpenApi, trpcToOpenApiErrors } from './trpcToOpenApi.ts';
 export { trpcToOpenApiDocument, type TrpcToOpenApiDocumentInfo } from './trpcToOpenApiDocument.ts';

@@ -1,8 +1,9 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DocumentOptions } from '../openapi/document.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { GatewayOptions } from '../options.ts';
+import { ownMetadata } from '../procedures/zodSchema.ts';
 
 const zodIssue = z.looseObject({
   code: z.string().optional(),
@@ -19,7 +20,7 @@ export const trpcToOpenApiErrors: ErrorFormat = {
   contentType: 'application/json',
   schema: z
     .looseObject({ message: z.string(), code: z.string(), issues: z.array(zodIssue).optional() })
-    .meta({ id: 'Error' }),
+    .register(ownMetadata, { id: 'Error' }),
   body: ({ issues, message, shape, trpcCode }) => ({
     ...shape,
     message: issues.length > 0 ? 'Input validation failed' : (shape.message ?? message),

@@ -1,8 +1,8 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { DocumentOptions } from '../openapi/document.ts';
+import type { ZodSchema } from '../procedures/zodSchema.ts';
 
 /** The options of `generateOpenApiDocument` of trpc-to-openapi 3.3, which documents them. */
 // Not the type of trpc-to-openapi, which declarations of a package can only name if it is installed.
@@ -24,7 +24,7 @@ export interface TrpcToOpenApiDocumentInfo {
   // oxlint-disable-next-line typescript/no-explicit-any -- the metadata of the router, which its caller knows
   readonly filter?: (procedure: { readonly metadata: any }) => boolean;
   /** Schemas that are added to the components. */
-  readonly defs?: Record<string, z.ZodType>;
+  readonly defs?: Record<string, ZodSchema>;
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from '@petstore/testing/startProcess';
 import {
@@ -80,6 +82,19 @@ async function rest(origin: string, path: string, { body, headers, method }: Opt
   return [response.status, text === '' ? text : (JSON.parse(text) as unknown)];
 }
 
+/** Sends a request with headers that `fetch` does not send. Resolves with the status, and the body unless it upgrades. */
+async function sendRaw(url: string, options: RequestOptions, headers: object) {
+  const request = httpRequest(url, { ...options, headers: { ...(options.headers as object), ...headers } });
+  request.end();
+  const received = Promise.race([once(request, 'response'), once(request, 'upgrade')]);
+  const [response] = (await received) as [IncomingMessage];
+  if (response.statusCode === 101) {
+    response.socket.destroy();
+    return [101, ''];
+  }
+  return [response.statusCode, await readText(response)];
+}
+
 const same = (value: any) => value; // oxlint-disable-line typescript/no-explicit-any -- of any type
 
 /** tRPC's client of a router whose type is not known here. */
@@ -155,9 +170,8 @@ const countIn = ({ report }: Running, protocol: string) =>
 function leftOutIn({ report }: Running, protocol: string): readonly string[] {
   const [, section = ''] =
     new RegExp(`^Left out of ${protocol}, .*\\n((?: {2}- .*\\n)+)`, 'm').exec(report) ?? [];
-  return [...section.matchAll(/^ {2}- (?:\d+: )?([\w., ]+): /gm)].flatMap(([, names = '']) =>
-    names.split(', '),
-  );
+  const lines = [...section.matchAll(/^ {2}- (?:\d+: )?([\w., ]+): /gm)];
+  return [...new Set(lines.flatMap(([, names = '']) => names.split(', ')))];
 }
 
 const ada = { authorization: 'Bearer ada' };
@@ -184,7 +198,7 @@ const rows: readonly Shape[] = [
     notRest: ['board.own', 'board.bySlug'],
     says: [
       /board\.bySlug: "board\.byId" is served at GET \/boards\/\{publicId\}, .* or enabled: false\.$/m,
-      /Without the preset, 3 of 5 procedures would change: npx trpc-gateway report src\/server\/root\.ts$/m,
+      /differs over REST from trpc-to-openapi .*\n.*migrating\/from-trpc-to-openapi\.md there, "Differences that remain"\.$/m,
     ],
     async check(running) {
       const { origin } = running;
@@ -273,6 +287,7 @@ const rows: readonly Shape[] = [
     notRest: ['terminal.output', 'terminal.fail'],
     says: [
       /^ {2}- 2: terminal\.output, terminal\.fail: a subscription, and REST needs the schema of its events/m,
+      /5 of 5 procedures have no output schema/,
     ],
     async check(running) {
       expect(await rest(running.origin, '/window/panel', { body: 'left' })).toEqual([200, 'left']);
@@ -311,6 +326,25 @@ const rows: readonly Shape[] = [
       const removed = await fetch(`${origin}/v1/workspace/w/monitors`, { method: 'DELETE', headers: token });
       expect([removed.status, await removed.text()]).toEqual([200, '']);
       expect(await rest(origin, '/internal', { body: { workspaceId: 'w' } })).toMatchObject([404, {}]);
+    },
+  },
+  {
+    shape: 'ledger',
+    args: ['src/router.ts', '--context', 'src/context.ts'],
+    procedures: ['who', 'tag'],
+    notRest: ['tag'],
+    notTools: ['tag'],
+    says: [/^ {2}- tag: in its input, "tags" is a set.*\n {2}- tag: in its input, "size" is a bigint/m],
+    async check({ origin }) {
+      const headers = { ...ada, 'x-forwarded-for': '10.0.0.1' };
+      const response = await fetch(`${origin}/v1/who?page=2`, { headers });
+      expect(await response.json()).toEqual({
+        user: 'ada',
+        address: '10.0.0.1',
+        host: '127.0.0.1',
+        path: '2',
+      });
+      expect(response.headers.getSetCookie()).toEqual(['seen=1']);
     },
   },
   {
@@ -371,13 +405,14 @@ const rows: readonly Shape[] = [
     shape: 'platform',
     args: ['server/api/root.ts'],
     procedures: ['project.create', 'project.one', 'project.remove', 'settings.version'],
-    notRest: ['project.create', 'project.one', 'project.remove'],
-    notTools: ['project.create', 'project.one', 'project.remove'],
-    says: [
-      /^ {2}- 3: project\.create, project\.one, project\.remove: its input is a schema of zod 3, .*; use zod 4/m,
-    ],
+    notRest: [],
+    notTools: [],
+    says: [],
     async check(running) {
       expect(await rest(running.origin, '/settings/version')).toEqual([200, 'v1']);
+      // Of zod 3.
+      const created = await rest(running.origin, '/project/create', { body: { name: 'a' } });
+      expect(created).toEqual([200, { name: 'a', env: '' }]);
       const client = trpc(running, {}, superjson);
       expect(await client.query('project.one', { projectId: 'p' })).toEqual({
         projectId: 'p',
@@ -452,9 +487,51 @@ describe('trpc-gateway serve', () => {
     },
   );
 
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+  const requests: [what: string, path: string, options: RequestOptions][] = [
+    ['a query', '/trpc/health', {}],
+    ['a form over tRPC', '/trpc/restart', { method: 'POST', headers: { 'content-type': 'text/plain' } }],
+    ['a mutation', '/trpc/restart', post],
+    ['a batch', '/trpc/health,health?batch=1', {}],
+    ['a stream', '/trpc/health?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }],
+    ['a POST without a body over REST', '/v1/restart', { method: 'POST' }],
+    ['a GET over REST', '/v1/health', {}],
+    ['an unknown path', '/v1/unknown', {}],
+    ['the tools', '/mcp', post],
+    ['the document', '/openapi.json', {}],
+    ['the docs page', '/docs', {}],
+    ['a WebSocket', '/trpc', { headers: { ...upgrade, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' } }],
+  ];
+  it.each(requests)(
+    'trpc-gateway serve rejects %s of a page of another site with 403',
+    async (_what, path, options) => {
+      const { origin } = runningOf('hostService');
+      const send = (headers: Readonly<Record<string, string>>) => sendRaw(origin + path, options, headers);
+      const { host } = new URL(origin);
+      for (const headers of [
+        { host: 'evil.example' },
+        { host: 'evil.example', origin: 'http://evil.example' },
+        { host, origin: 'https://evil.example' },
+        { host, origin: 'null' },
+        { host: 'localhost.evil.example' },
+      ]) {
+        const [status, body] = await send(headers);
+        expect({ headers, status, body }).toMatchObject({
+          status: 403,
+          body: expect.stringMatching(/must be localhost|not allowed to call tools/),
+        });
+      }
+      for (const name of ['localhost', '127.0.0.1', '127.1.2.3:81', '[::1]:3000']) {
+        const [status] = await send({ host: name, origin: `http://${name}` });
+        expect([name, status]).not.toEqual([name, 403]);
+      }
+    },
+  );
+
   it('docs/serve-command.md shows what the command prints for a code base', async () => {
     const page = await readFile(new URL('../../../../docs/serve-command.md', import.meta.url), 'utf8');
-    const [, block = ''] = /^```console\n\$ npx trpc-gateway serve .*\n([^]*?)^```$/m.exec(page) ?? [];
+    const [, block = ''] = /^```console\n\$ npx --no trpc-gateway serve .*\n([^]*?)^```$/m.exec(page) ?? [];
     const linesOf = (text: string) => text.split('\n').map((line) => line.replaceAll(/\s+/g, ' '));
     const shown = linesOf(block.replaceAll('http://127.0.0.1:3000', ''));
     expect(shown.length).toBeGreaterThan(8);

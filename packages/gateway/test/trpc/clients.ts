@@ -10,6 +10,7 @@ import {
   type TRPCLink,
   type TRPCWebSocketClient,
 } from '@trpc/client';
+import { isTrpcBefore } from '@petstore/testing/olderTrpc';
 import { EventSource, type EventSourceInit } from 'eventsource';
 import superjson from 'superjson';
 import { onTestFinished } from 'vitest';
@@ -28,6 +29,9 @@ export interface Endpoints {
   };
   readonly ws: string;
 }
+
+// @trpc/client before 11.4 reads constants of the global class, also if it has another one.
+if (isTrpcBefore('11.4.0')) Object.assign(globalThis, { EventSource });
 
 /** Returns the endpoints below `origin` and `basePath`, called with `fetch`. */
 export const endpointsOf = (

@@ -47,6 +47,8 @@ const known: Readonly<Record<string, (change: Change) => boolean>> = {
     / required \d+$/.test(at) && before === 'caught',
   'A property is not readOnly because its value is frozen: clients must send it.': ({ at, after }) =>
     at.endsWith(' readOnly') && after === undefined,
+  'A parameter is text, and never null.': ({ at, before }) =>
+    / parameters \d+ schema /.test(at) && JSON.stringify(before).includes('"null"'),
   'An intersection names its discriminated union.': ({ at }) => at.endsWith(' bookmark allOf'),
 };
 

@@ -311,7 +311,7 @@ it('the document names the media types of the files of a form, and of fields tha
             image: z.file().mime('image/png').optional(),
             images: z.array(z.file().mime(['image/png', 'image/jpeg'])),
             title: z.string(),
-            year: z.int().nullable(),
+            year: z.union([z.int(), z.literal('unknown')]),
           }),
         )
         .output(z.void())

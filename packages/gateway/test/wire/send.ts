@@ -77,12 +77,16 @@ async function turns(count: number): Promise<void> {
 
 /**
  * Formats the statuses and the state of the connection: `200, open` · `400, closed` · `400 by the parser, closed` ·
- * `200 200, open` · `nothing, closed`.
+ * `200 200, open` · `nothing, closed`; `200, closed unsaid` if the last response has no `Connection: close` (RFC 9112
+ * §9.6) and a length, so that a client would use the connection again.
  */
 export function describeReceived({ responses, rest, isClosed }: Received): string {
   const parts = responses.map(
     (response) => `${response.status}${isParserError(response) ? ' by the parser' : ''}`,
   );
   if (rest !== '') parts.push('garbage');
-  return `${parts.join(' ') || 'nothing'}, ${isClosed ? 'closed' : 'open'}`;
+  const last = responses.at(-1);
+  const isSaid = !last || isParserError(last) || last.headers.get('connection')?.toLowerCase() === 'close';
+  const closed = isSaid ? 'closed' : 'closed unsaid';
+  return `${parts.join(' ') || 'nothing'}, ${isClosed ? closed : 'open'}`;
 }

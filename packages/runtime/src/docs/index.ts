@@ -1,2 +1,1 @@
 export { docsPage } from './docsPage.ts';
-export { writePage } from './writePage.ts';

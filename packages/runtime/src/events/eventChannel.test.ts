@@ -7,6 +7,8 @@ import { serve } from 'trpc-gateway/node';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { z as z40 } from 'zod-4.0';
 import { beginning, eventChannel, type EventLog, memoryEventLog } from './index.ts';
 
 const Change = z.object({ animal: z.string(), type: z.enum(['arrived', 'adopted']) });
@@ -262,12 +264,24 @@ describe('eventChannel', () => {
     expect(await take(events, 1)).toMatchObject([{ data: { animal: 'Tom' } }]);
   });
 
-  it('a codec of the schema converts values to JSON and back', async () => {
-    const date = z.codec(z.iso.datetime(), z.date(), {
+  it('events may have a schema of zod 4.0, which has no codecs', async () => {
+    const event = z40.object({ at: z40.iso.datetime() });
+    const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event });
+    const events = await channel.subscribe('north', { signal: clientSignal() });
+    await channel.publish('north', { at: '2026-01-31T12:00:00Z' });
+    expect(await take(events, 1)).toMatchObject([{ data: { at: '2026-01-31T12:00:00Z' } }]);
+    await expect(channel.publish('north', { at: 'today' })).rejects.toThrow('Invalid ISO datetime');
+  });
+
+  it.each([
+    ['zod', z],
+    ['zod/mini', mini],
+  ])('a codec of a schema of %s converts values to JSON and back', async (_, zod) => {
+    const date = zod.codec(zod.iso.datetime(), zod.date(), {
       decode: (text) => new Date(text),
       encode: (value) => value.toISOString(),
     });
-    const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event: z.object({ at: date }) });
+    const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event: zod.object({ at: date }) });
     const events = await channel.subscribe('north', { signal: clientSignal() });
     await channel.publish('north', { at: new Date(5) });
     expect(await take(events, 1)).toMatchObject([{ data: { at: new Date(5) } }]);

@@ -1,13 +1,26 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { isZod } from 'trpc-gateway/internal/schemas';
 import { resyncErrors } from 'trpc-gateway/procedures';
+// `schema.encode`, which `zod/mini` does not have.
+import { encode } from 'zod/v4/core';
 import type { EventLog, LogItem, Retention } from './eventLog.ts';
 
-/** A schema of zod 4. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. */
+/**
+ * A schema of zod. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. Before
+ * zod 4.1, which has no codecs, an event is stored as the schema parses it, so that it must have no transforms.
+ */
 export interface EventSchema<Event> {
-  /** @throws if the event does not match, or the schema has a transform, which cannot be reversed. Use a codec instead */
-  encode(event: Event): unknown;
   /** @throws if the stored value does not match */
-  decode(stored: never): Event;
+  parse(stored: unknown): Event;
+}
+
+/**
+ * Returns what is stored of an event.
+ * @throws if it does not match its schema, or if that has a transform, which cannot be reversed. Use a codec instead
+ */
+export function encodeEvent<Event>(schema: EventSchema<Event>, event: Event): unknown {
+  const canEncode = isZod(schema) && schema._zod.version.minor > 0;
+  return canEncode ? encode(schema, event) : schema.parse(event);
 }
 
 export interface EventChannelOptions<Event> {
@@ -96,7 +109,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
   /** Returns the data of a stored event; `undefined` if the schema rejects it. */
   function decode(stored: string): { readonly data: Event } | undefined {
     try {
-      return { data: schema.decode(JSON.parse(stored) as never) };
+      return { data: schema.parse(JSON.parse(stored)) };
     } catch {
       return undefined;
     }
@@ -146,7 +159,8 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
   }
 
   return {
-    publish: async (key, event) => log.append(channelOf(key), JSON.stringify(schema.encode(event)), keep),
+    publish: async (key, event) =>
+      log.append(channelOf(key), JSON.stringify(encodeEvent(schema, event)), keep),
     async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
       const channel = channelOf(key);
       const delivery = { signal, snapshot };

@@ -1,6 +1,6 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { declareErrors, resyncDefinition, resyncErrors } from 'trpc-gateway/procedures';
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkName, closedError } from './eventChannel.ts';
 import { beginning } from './eventLog.ts';
 import type { JoinOptions, Resumable, ResumableOptions } from './resumableOptions.ts';
@@ -61,8 +61,7 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
   /** @throws `RESYNC` for an event of another version of the program, which the schema rejects */
   function decode(id: string, event: unknown): Event {
     try {
-      // The type of stored events is not known.
-      return schema.decode(event as never);
+      return schema.parse(event);
     } catch {
       throw resyncErrors.RESYNC({ data: { lastEventId: id } });
     }

@@ -1,4 +1,5 @@
-import { TRPCError } from '@trpc/server';
+import { isTrpcError } from 'trpc-gateway/internal';
+import { encodeEvent } from './eventChannel.ts';
 import type { JoinOptions, ResumableOptions } from './resumableOptions.ts';
 import type { RunLog, RunRecord, StopReason } from './runLog.ts';
 
@@ -42,7 +43,7 @@ export async function produceRun<Event>(
     let size = 0;
     for await (const value of produce(signal)) {
       signal.throwIfAborted();
-      const event = schema.encode(value);
+      const event = encodeEvent(schema, value);
       size += JSON.stringify(event).length;
       if (size > maxSize) throw new Stopped('size');
       alive.refresh();
@@ -83,7 +84,7 @@ export async function produceRun<Event>(
 function endRecord(cause: unknown): RunRecord {
   if (cause instanceof Stopped) return { type: 'stop', reason: cause.reason };
   // Clients of tRPC would connect again after an internal error, and get it again.
-  if (!(cause instanceof TRPCError) || cause.code === 'INTERNAL_SERVER_ERROR')
+  if (!isTrpcError(cause) || cause.code === 'INTERNAL_SERVER_ERROR')
     return { type: 'stop', reason: 'failed' };
   return { type: 'error', code: cause.code, message: cause.message };
 }

@@ -4,6 +4,7 @@ import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';
 import type { RunOptions } from '../options.ts';
 import { consoleLog } from '../consoleLog.ts';
+import { announce } from '../listeningText.ts';
 import { StartError } from '../signals/startError.ts';
 import { type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
 import { warnIfRoot } from '../warnIfRoot.ts';
@@ -57,7 +58,7 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
 
   async function start(): Promise<void> {
     try {
-      const { origin, server, version } = await workers.start(reserved.release);
+      const { origin, server, version, fallbackReason } = await workers.start(reserved.release);
       if (isDraining) return;
       warnIfRoot(log);
       log.info(
@@ -65,11 +66,13 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
           origin,
           server,
           ...(version !== undefined && { version }),
+          ...(fallbackReason !== undefined && { fallbackReason }),
           ...(adminListener && { admin: adminListener.origin }),
           workers: count,
         },
         'listening',
       );
+      if (options.log) announce({ origin, server, fallbackReason });
     } catch (error) {
       if (isDraining) return;
       throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });

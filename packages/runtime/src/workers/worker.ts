@@ -27,8 +27,8 @@ export async function runWorker(options: RunOptions, role: WorkerRole): Promise<
   );
   // Node does not type messages. The sender is our supervisor, of the same version.
   process.on('message', (message: WorkerRequest) => void respond(service, message));
-  const { origin, server, version } = service;
-  await send({ type: 'listening', origin, server, version });
+  const { origin, server, version, fallbackReason } = service;
+  await send({ type: 'listening', origin, server, version, fallbackReason });
 }
 
 async function respond(service: RunningService, { type, id }: WorkerRequest): Promise<void> {

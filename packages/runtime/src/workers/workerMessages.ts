@@ -8,6 +8,7 @@ export type WorkerMessage =
       readonly origin: string;
       readonly server: string;
       readonly version: string | undefined;
+      readonly fallbackReason: string | undefined;
     }
   /** The worker could not start, or can no longer serve, and exits now. The message is the reason, one sentence. */
   | { readonly type: 'failed'; readonly message: string }

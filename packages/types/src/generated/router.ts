@@ -1,13 +1,7 @@
 // Generated from the router by trpc-gateway-typegen. Do not edit.
 
-import type {
-  TRPCBuiltRouter,
-  TRPCDefaultErrorShape,
-  TRPCMutationProcedure,
-  TRPCQueryProcedure,
-  inferRouterInputs,
-  inferRouterOutputs,
-} from '@trpc/server';
+import type { TRPCQueryProcedure, TRPCMutationProcedure, inferRouterInputs, inferRouterOutputs } from '@trpc/server';
+import type { BuiltRouter as TRPCBuiltRouter, DefaultErrorShape as TRPCDefaultErrorShape } from '@trpc/server/unstable-core-do-not-import';
 
 /** The type of the router, for clients: `createTRPCClient<AppRouter>`. */
 export type AppRouter = TRPCBuiltRouter<

@@ -1,10 +1,10 @@
 import { type FetchServer, listenWithFetch } from '@petstore/testing/fetchServer';
 import type { AWSLambdaProxyResult } from 'srvx';
 import type { AwsLambdaEvent } from 'srvx/aws-lambda';
-import { handler } from './handler.ts';
+import { handler as ownHandler } from './handler.ts';
 
-/** Serves `handler.ts` as an HTTP API of API Gateway does, with events of version 2.0. */
-export const startLambda = (port: number): Promise<FetchServer> | FetchServer =>
+/** Serves a handler, by default `handler.ts`, as an HTTP API of API Gateway does, with events of version 2.0. */
+export const startLambda = (port: number, handler = ownHandler): Promise<FetchServer> | FetchServer =>
   listenWithFetch(async (request, { remoteAddress }) => {
     const { host, pathname, search } = new URL(request.url);
     const body = Buffer.from(await request.arrayBuffer());

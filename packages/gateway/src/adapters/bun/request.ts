@@ -3,13 +3,14 @@ import type { Bytes } from '../../http/request.ts';
 import { ChunkCounter, noBytes } from '../serve/bodyBuffer.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
 import type { RequestLimits } from '../serve/request.ts';
+import { closeOption } from '../serve/requestHead.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
 
 /** Maximum size of a body that is received before the request is handled. */
 const smallBodyBytes = 16_384;
 
 /** Time without activity after which Bun closes a connection, in seconds. It rounds up to a multiple of 4. */
-export const idleSeconds = 10;
+const idleSeconds = 10;
 
 /** A request of Bun. Headers, body, address and signal are read from Bun only when they are needed. */
 export class BunRequest extends FetchRequest {
@@ -43,6 +44,12 @@ export class BunRequest extends FetchRequest {
     const length = Number(this.header('content-length'));
     // Written so that NaN, an unknown length, returns false.
     return length > 0 && length <= smallBodyBytes;
+  }
+
+  /** Whether the request has `Connection: close`: Bun then closes the connection, but does not say so in the response. */
+  get isLast(): boolean {
+    const connection = this.header('connection');
+    return connection !== undefined && connection !== 'keep-alive' && closeOption.test(connection);
   }
 
   onSmallBody(body: Bytes): void {
@@ -103,9 +110,9 @@ export class BunRequest extends FetchRequest {
     this.#server.timeout(this.native, 0);
   }
 
-  /** Called while the client is to send or to read: Bun may close the connection if it is idle. */
-  release(): void {
-    if (this.#isKept) this.#server.timeout(this.native, idleSeconds);
+  /** Called while the client is to send or to read: Bun may close the connection if it is idle for `seconds`. */
+  release(seconds: number = idleSeconds): void {
+    if (this.#isKept) this.#server.timeout(this.native, seconds);
   }
 
   /** Called when the client has disconnected, or the WebSocket that this request became has closed. */

@@ -13,9 +13,9 @@ import {
   stoppingResponse,
   targetTooLong,
 } from '../serve/rejections.ts';
-import type { RequestLimits } from '../serve/request.ts';
 import { headRejections, isValidHost } from '../serve/requestHead.ts';
 import { expireStreams } from '../serve/responder.ts';
+import type { ServeSettings } from '../serve/serveOptions.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
 import { BunRequest } from './request.ts';
 
@@ -42,8 +42,8 @@ type Outcome = Response | undefined | Promise<Response | undefined>;
 export class BunResponder {
   readonly #service: Service;
   readonly #sockets: OpenSockets;
-  readonly #limits: RequestLimits;
-  readonly #maxConnections: number;
+  readonly #settings: ServeSettings;
+  readonly #keepAliveSeconds: number;
   #server: NativeServer | undefined;
   #isDraining = false;
   /** Whether the deadline of the stop has passed: a call that began now would be cut. */
@@ -55,11 +55,11 @@ export class BunResponder {
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
 
-  constructor(service: Service, sockets: OpenSockets, limits: RequestLimits, maxConnections: number) {
+  constructor(service: Service, sockets: OpenSockets, settings: ServeSettings, keepAliveSeconds: number) {
     this.#service = service;
     this.#sockets = sockets;
-    this.#limits = limits;
-    this.#maxConnections = maxConnections;
+    this.#settings = settings;
+    this.#keepAliveSeconds = keepAliveSeconds;
   }
 
   get inFlight(): number {
@@ -88,7 +88,7 @@ export class BunResponder {
   /** Handles a request, as Bun's fetch handler. */
   receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
-    const request = new BunRequest(native, server, this.#limits);
+    const request = new BunRequest(native, server, this.#settings.limits);
     if (this.#isExpired) return this.#respond(request, stoppingResponse, true);
     const isLight = request.method === 'GET' && request.query === '';
     return turn.spend(isLight) ? this.#receiveLater(request, server) : this.#receive(request, server);
@@ -107,10 +107,10 @@ export class BunResponder {
 
   #receive(request: BunRequest, server: NativeServer): Outcome {
     const { size, closingSockets } = this.#sockets;
-    if (server.pendingRequests + size + closingSockets > this.#maxConnections) {
+    if (server.pendingRequests + size + closingSockets > this.#settings.maxConnections) {
       return this.#respond(request, busyResponse, true);
     }
-    const { maxHeaderSize } = this.#limits;
+    const { maxHeaderSize } = this.#settings.limits;
     if (!isValidHost(request.header('host') ?? '')) return this.#reject(request, headRejections.host);
     const { path, query } = request;
     if (path.length + (query === '' ? 0 : query.length + 1) > maxHeaderSize) {
@@ -170,9 +170,9 @@ export class BunResponder {
     const body = (response as HttpResponse | undefined)?.body;
     let sent = response;
     if (isBodyStream(body)) sent = { ...response, body: this.#stream(request, body) };
-    else request.release();
+    else request.release(this.#keepAliveSeconds);
     const native = createResponse(request, sent, true);
-    if (isLast || request.isAborted) native.headers.set('connection', 'close');
+    if (isLast || request.isLast || request.isAborted) native.headers.set('connection', 'close');
     return native;
   }
 
@@ -207,7 +207,7 @@ export class BunResponder {
       clearTimeout(timer);
       this.#streams.delete(body);
       this.#running -= 1;
-      request.release();
+      request.release(this.#keepAliveSeconds);
     });
     return {
       [Symbol.asyncIterator]() {

@@ -35,7 +35,7 @@ describe.runIf(onBun)('on Bun', () => {
     const second = await dial(listening);
     second.socket.write(get('/'));
     await second.closed;
-    expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*Too many connections/s);
+    expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
     resolve();
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
   });

@@ -7,7 +7,6 @@ import { OpenSockets } from '../serve/openSockets.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../serve/serveOptions.ts';
 import { withCertificate } from '../serve/tlsFiles.ts';
 import { Bun } from './native.ts';
-import { idleSeconds } from './request.ts';
 import { BunResponder } from './responder.ts';
 import { webSocketHandlers } from './socket.ts';
 
@@ -15,6 +14,9 @@ export { ListenError } from '../serve/listenError.ts';
 export { reservePort, type ReservedPort } from '../serve/reservePort.ts';
 export type { CloseOptions, Listening, ServeOptions } from '../serve/serveOptions.ts';
 export { CertificateError, type TlsFiles } from '../serve/tlsFiles.ts';
+
+/** The longest time without activity that Bun accepts. */
+const maxIdleSeconds = 255;
 
 /**
  * Serves a gateway, or your own `Service`, on `Bun.serve`. Resolves when the server listens.
@@ -32,14 +34,20 @@ export { CertificateError, type TlsFiles } from '../serve/tlsFiles.ts';
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   const settings = serveSettings(service, options);
-  const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
+  const { host, port, reusePort, tls, keepAliveTimeout, maxConnections, maxUnsentSize, limits } = settings;
   if (!Bun) {
     throw new GatewayError(
       'trpc-gateway/bun runs on Bun 1.4 or newer. On Node, serve with trpc-gateway/uws or trpc-gateway/node.',
     );
   }
+  const keepAliveSeconds = Math.ceil(keepAliveTimeout / 1000);
+  if (keepAliveSeconds > maxIdleSeconds) {
+    throw new GatewayError(
+      `keepAliveTimeout is ${keepAliveTimeout}; on Bun it must be at most ${maxIdleSeconds * 1000}. On Node, trpc-gateway/node has no such limit.`,
+    );
+  }
   const sockets = new OpenSockets(service, maxUnsentSize, maxConnections);
-  const responder = new BunResponder(service, sockets, limits, maxConnections);
+  const responder = new BunResponder(service, sockets, settings, keepAliveSeconds);
   const pem = tls && (await withCertificate(tls, (read) => read));
   // Typed as a constant, as it is in Node.
   (http as { maxHeaderSize: number }).maxHeaderSize = 2 * limits.maxHeaderSize;
@@ -51,7 +59,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       reusePort,
       tls: pem,
       development: false,
-      idleTimeout: idleSeconds,
+      idleTimeout: keepAliveSeconds,
       // The gateway rejects bodies over its own limits, as JSON.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request, server) => responder.receive(request, server),

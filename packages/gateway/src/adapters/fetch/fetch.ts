@@ -9,7 +9,8 @@ import { internalErrorResponse } from '../serve/rejections.ts';
 export interface FetchInit {
   readonly method?: string | undefined;
   readonly headers?: RequestInit['headers'] | undefined;
-  readonly body?: RequestInit['body'] | undefined;
+  /** `Uint8Array` with any buffer, as @trpc/client before 11.4.4 declares it. */
+  readonly body?: RequestInit['body'] | Uint8Array | undefined;
   readonly signal?: AbortSignal | null | undefined;
   /** Must be `half` if the body is a stream. */
   readonly duplex?: 'half' | undefined;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Connection, type ServedRequest } from './connection.ts';
 
 /**
- * Checks a connection up to 100 times, and calls `update` before each check.
+ * Checks a connection with a `keepAliveTimeout` of 65 s up to 100 times, and calls `update` before each check.
  * @returns the number of the check that closed the connection; `Infinity` if none did
  */
 function checkUntilClosed(
@@ -13,6 +13,7 @@ function checkUntilClosed(
   const socket: Counters = { bytesRead: 0, bytesWritten: 0, writableLength: 0, isDestroyed: false };
   const connection = new Connection(
     Object.assign(socket, { destroy: () => (socket.isDestroyed = true) }) as unknown as Socket,
+    65_000,
   );
   for (const request of requests) connection.requests.add(request);
   for (let at = 1; at <= 100; at += 1) {
@@ -34,11 +35,12 @@ interface Counters {
 
 describe('Connection.check', () => {
   it.each<[what: string, seconds: number, update: (socket: Counters, at: number) => void]>([
-    ['without activity', 11, () => {}],
+    ['that has never sent a request', 11, () => {}],
+    ['whose client stalls in its first head', 16, (socket, at) => (socket.bytesRead = Math.min(at, 5))],
     [
-      'whose client sends nothing after its last request',
-      16,
-      (socket, at) => (socket.bytesRead = Math.min(at, 5)),
+      'whose client sends nothing after a response',
+      70,
+      (socket, at) => (socket.bytesWritten = Math.min(at, 5)),
     ],
     ['whose client sends', Infinity, (socket) => (socket.bytesRead += 1)],
     ['whose client reads', Infinity, (socket) => (socket.bytesWritten += 1)],
@@ -56,6 +58,8 @@ describe('Connection.check', () => {
 
   it('a connection with a stalled request is closed after 11 s', () => {
     expect(checkUntilClosed(() => {}, [request(false)])).toBe(11);
+    const answered = (socket: Counters) => (socket.bytesWritten = 100);
+    expect(checkUntilClosed(answered, [request(false)])).toBe(12);
   });
 
   it('a connection is not closed while its request is handled', () => {

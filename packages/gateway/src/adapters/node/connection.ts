@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net';
 import { noBytes, type BodyBuffer } from '../serve/bodyBuffer.ts';
 import { busyResponse } from '../serve/rejections.ts';
 import type { RequestLimits } from '../serve/request.ts';
+import type { ServeSettings } from '../serve/serveOptions.ts';
 import { http } from './builtins.ts';
 import { writeLast } from './rejectInput.ts';
 import { NodeRequest } from './request.ts';
@@ -11,11 +12,8 @@ import { NodeRequest } from './request.ts';
 /** Interval of the checks of connections, for idle clients and for Node's own timeouts. */
 export const connectionCheckMs = 1000;
 
-/**
- * Number of consecutive checks without activity, one second apart, after which a connection is closed: 11 to 12 s, as
- * in uWebSockets.js.
- */
-const maxIdleChecks = 11;
+/** Time without activity after which a connection is closed within a second: 11 to 12 s, as in uWebSockets.js. */
+const idleMs = 11_000;
 
 /** Number of requests after the last one of a connection beyond which it closes without waiting for the response. */
 const maxRequestsAfterEnd = 100;
@@ -31,12 +29,15 @@ export class Connection {
   isEnding = false;
   #requestsAfterEnd = 0;
   readonly #socket: Socket;
+  readonly #keepAliveMs: number;
   #bytesRead = 0;
   #bytesSent = 0;
   #idleChecks = 0;
 
-  constructor(socket: Socket) {
+  /** @param keepAliveMs time without activity between two requests after which the connection is closed */
+  constructor(socket: Socket, keepAliveMs: number = idleMs) {
     this.#socket = socket;
+    this.#keepAliveMs = keepAliveMs;
   }
 
   /** Called for a request after the last one of the connection, which is not handled (RFC 9112 §9.6). */
@@ -48,7 +49,8 @@ export class Connection {
 
   /**
    * Closes the connection if the client has neither sent nor read for too long. While a completely received request is
-   * handled, the connection is not idle.
+   * handled, the connection is not idle. Between two requests it may be idle for longer; if the next one has begun, Node
+   * ends it after `headersTimeout`.
    */
   check(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
@@ -58,7 +60,9 @@ export class Connection {
     this.#bytesRead = bytesRead;
     this.#bytesSent = bytesSent;
     this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
-    if (this.#idleChecks >= maxIdleChecks) this.#socket.destroy();
+    const isBetweenRequests = bytesSent > 0 && writableLength === 0 && this.requests.size === 0;
+    const maxMs = isBetweenRequests ? this.#keepAliveMs : idleMs;
+    if (this.#idleChecks * connectionCheckMs >= maxMs) this.#socket.destroy();
   }
 }
 
@@ -165,8 +169,9 @@ export class Connections extends Map<Socket, Connection> {
   /** Number of open TCP connections, including WebSockets. */
   open = 0;
 
-  constructor(server: Server, isTls: boolean, maxConnections: number) {
+  constructor(server: Server, { keepAliveTimeout, maxConnections, tls }: ServeSettings) {
     super();
+    const isTls = tls !== undefined;
     server.on('connection', (socket: Socket) => {
       this.open += 1;
       socket.once('close', () => (this.open -= 1));
@@ -174,9 +179,9 @@ export class Connections extends Map<Socket, Connection> {
       // Before the TLS handshake, no response can be sent.
       if (isOver && isTls) socket.destroy();
       else if (isOver) writeLast(socket, busyResponse);
-      else if (!isTls) this.#track(socket);
+      else if (!isTls) this.#track(socket, keepAliveTimeout);
     });
-    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket));
+    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket, keepAliveTimeout));
     server.once('listening', () => {
       const timer = setInterval(() => {
         for (const connection of this.values()) connection.check();
@@ -185,8 +190,8 @@ export class Connections extends Map<Socket, Connection> {
     });
   }
 
-  #track(socket: Socket): void {
-    const connection = new Connection(socket);
+  #track(socket: Socket, keepAliveTimeout: number): void {
+    const connection = new Connection(socket, keepAliveTimeout);
     this.set(socket, connection);
     socket.once('close', () => {
       this.delete(socket);

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
+import { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRejection } from '../../http/service.ts';
 import { dial, listenOn, get, ok, until } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
@@ -361,4 +362,16 @@ describe.runIf(process.platform === 'linux')('file descriptors', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', `ulimit -n 80; ${node}`, script]);
     expect(stdout).toBe('served true\n');
   });
+});
+
+it('on a Node without shouldUpgradeCallback, serve warns that there are no WebSockets and serves all else', async () => {
+  // As in Node 24.8: `createServer` sets it on each server.
+  Object.defineProperty(Server.prototype, 'shouldUpgradeCallback', { configurable: true, set() {} });
+  onTestFinished(() => void Reflect.deleteProperty(Server.prototype, 'shouldUpgradeCallback'));
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  const { port } = await listen({ handle: () => ok(), upgrade: () => undefined });
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}. All else is served.`,
+  );
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
 });

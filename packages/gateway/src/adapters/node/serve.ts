@@ -30,7 +30,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const settings = serveSettings(service, options);
   const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
   const serverOptions: Http.ServerOptions<typeof Message> = {
-    // Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
+    // Timeouts for clients that send slowly. `Connection` closes those without activity.
     // Maximum time until the whole head has arrived.
     headersTimeout: 20_000,
     // Maximum time until the whole request has arrived: Node's default.
@@ -54,7 +54,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 
   const responder = new NodeResponder(service, maxUnsentSize);
   const sockets = new OpenSockets(service, maxUnsentSize, maxConnections);
-  const connections = new Connections(server, tls !== undefined, maxConnections);
+  const connections = new Connections(server, settings);
   const receive = (message: Message, res: Http.ServerResponse) => {
     const { socket } = message;
     const connection = connections.get(socket);

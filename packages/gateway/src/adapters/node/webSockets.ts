@@ -31,17 +31,19 @@ const unsentBytesGraceMs = 1000;
 /**
  * Opens WebSockets on a server of `node:http` or `node:https`. All other upgrade requests are left to the server: to its
  * other `upgrade` listeners, or, at a target that the service serves, to its request listener.
+ * A version of Node without `shouldUpgradeCallback` opens none, with a warning.
  * @returns a function that ends the connections of all WebSockets
- * @throws {Error} on a version of Node without `shouldUpgradeCallback`
  */
 export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptions): () => void {
   const { service, sockets, responder, serves = () => true } = options;
   const { maxMessageSize = defaultMessageBytes, rejectHttp = defaultRejection } = service;
   const { shouldUpgradeCallback } = server;
   if (!shouldUpgradeCallback) {
-    throw new Error(
-      `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}. Update Node.`,
-    );
+    if (service.upgrade) {
+      const needs = `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}.`;
+      process.emitWarning(`${needs} All else is served.`);
+    }
+    return () => {};
   }
   const opener = createOpener(maxMessageSize);
   /** Open connections of WebSockets. */

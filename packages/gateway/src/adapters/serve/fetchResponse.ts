@@ -117,8 +117,10 @@ function create(status: number, headers: Headers, body: NativeBody, writesTexts:
   // For a string, `Response` would add a missing Content-Type, and undici takes 0.7 µs more.
   const isText = writesTexts && typeof body === 'string' && headers.has('content-type');
   const sent = typeof body === 'string' && !isText ? utf8Bytes(body) : body;
+  // Cloudflare Workers would compress a body with Content-Encoding again. Other hosts ignore the member.
+  const init = { status, headers, encodeBody: 'manual' };
   // The types exclude bytes in shared memory, which `isBody` does not.
-  return new Response(sent as Exclude<typeof sent, Uint8Array> | Bytes, { status, headers });
+  return new Response(sent as Exclude<typeof sent, Uint8Array> | Bytes, init);
 }
 
 let examined: typeof Response | undefined;

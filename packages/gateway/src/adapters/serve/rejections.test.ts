@@ -11,6 +11,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await closed;
       const [head = '', body = ''] = text().split('\r\n\r\n');
       expect(head).toMatch(/^HTTP\/1\.1 503 .*\r\nretry-after: 1\r\n/is);
+      expect(head.match(/^connection: close$/gim)).toHaveLength(1);
       expect(JSON.parse(body)).toEqual({
         code: 'SERVICE_UNAVAILABLE',
         message: 'Too many connections are open. Try again later.',

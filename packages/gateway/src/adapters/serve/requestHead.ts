@@ -47,7 +47,8 @@ export function isValidHost(host: string): boolean {
 export const nonPrintable = /[^\t -~]/;
 // oxlint-disable-next-line no-control-regex -- these bytes must not occur in a value
 export const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/;
-const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+/** The option of `Connection` that makes a request the last of its connection (RFC 9112 §9.6). */
+export const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const upgradeOption = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 
 /**
@@ -70,6 +71,8 @@ export class RequestHead {
   bodyLength: number | undefined;
   /** Whether the client waits for `100 Continue`. */
   awaitsContinue = false;
+  /** Whether `Connection` has another value than `keep-alive`. */
+  hasConnectionOption = false;
   /** Whether the request has `Connection: close`, so that it is the last of its connection (RFC 9112 §9.6). */
   isLast = false;
   /** Whether the client requests an upgrade to another protocol (RFC 9110 §7.8). */
@@ -89,6 +92,7 @@ export class RequestHead {
     this.host = '';
     this.bodyLength = undefined;
     this.awaitsContinue = false;
+    this.hasConnectionOption = false;
     this.isLast = false;
     this.isUpgrade = false;
     this.ownRejection = undefined;
@@ -141,6 +145,7 @@ export class RequestHead {
         break;
       case 10:
         if (name === 'connection' && receivedValue !== 'keep-alive') {
+          this.hasConnectionOption = true;
           if (closeOption.test(receivedValue)) this.isLast = true;
           if (upgradeOption.test(receivedValue)) this.isUpgrade = true;
         }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
 import { ListenError } from './listenError.ts';
+import { withoutBrackets } from './serveOptions.ts';
 
 /** A port that no other process can take until it is released. */
 export interface ReservedPort {
@@ -18,7 +19,8 @@ export interface ReservedPort {
  * itself, no server can start again for the minute that closed connections linger.
  * @throws {ListenError} if the address cannot be listened on
  */
-export async function reservePort(host: string, port: number, reusePort = false): Promise<ReservedPort> {
+export async function reservePort(address: string, port: number, reusePort = false): Promise<ReservedPort> {
+  const host = withoutBrackets(address);
   try {
     if (port !== 0) {
       const probe = await openListener({ host, port, exclusive: true, reusePort });

@@ -3,6 +3,7 @@ import type { Header, HttpResponse } from '../../http/response.ts';
 import type { Handle } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { adapters, dial, get, ok, until } from './testing/dial.ts';
+import { handshake } from './testing/sockets.ts';
 
 async function* stream() {
   yield Buffer.from('str');
@@ -106,6 +107,43 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
         next: true,
       });
     }
+  }, 60_000);
+
+  it('each response to a request with Connection: close has this header, once (RFC 9112 §9.6)', async () => {
+    const listening = await listen({
+      handle: (request) => {
+        if (request.path === '/throws') throw new Error('expected');
+        return handle(request);
+      },
+      upgrade: ({ path }) => ({ ...ok(path), status: 401 }),
+    });
+    const values = ['close', 'Close', 'keep-alive, close', 'close\r\nConnection: keep-alive'];
+    const endings = values.map((value) => `HTTP/1.1\r\nHost: x\r\nConnection: ${value}\r\n`);
+    const [closing = ''] = endings;
+    const requests = [
+      ...rows.map(({ method }, index) => {
+        const framing = method === 'POST' ? 'Content-Length: 0\r\n' : '';
+        return `${method} /${index} ${endings[index % 3]}${framing}`;
+      }),
+      ...endings.map((ending) => `POST /0 ${ending}Content-Length: 2\r\n\r\n{}`),
+      ...endings.map((ending) => `POST /0 ${ending}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`),
+      `POST /0 ${closing}Content-Length: 3000000\r\n`,
+      `GET /throws ${closing}`,
+      `GET / ${closing.replace('x', 'a/b')}`,
+      `GET /${'x'.repeat(20_000)} ${closing}`,
+      handshake.replace('Connection: Upgrade', 'Connection: Upgrade, close'),
+    ];
+    const wrong: string[] = [];
+    for (const bytes of requests) {
+      const { socket, text } = await dial(listening);
+      socket.write(`${bytes}\r\n`);
+      await until(() => expect(text()).toContain('\r\n\r\n'));
+      const [head = ''] = text().split('\r\n\r\n');
+      const found = [...head.matchAll(/\r\nconnection: (.*)/gi)].map(([, value]) => value);
+      if (found.join(' and ') !== 'close') wrong.push(`${bytes.slice(0, 200)}: ${head.slice(0, 300)}`);
+      socket.destroy();
+    }
+    expect(wrong).toEqual([]);
   }, 60_000);
 });
 

@@ -5,9 +5,11 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
+import { serveSettings } from './serveOptions.ts';
 import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
 
-describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
+describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -107,14 +109,15 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   });
 
   describe('listening.close', () => {
-    it.each<[what: string, method: string, response: HttpResponse]>([
+    it.each<[what: string, method: string, response: HttpResponse, own?: string]>([
       ['a HEAD request', 'HEAD', ok('done')],
       ['a request with a 204 response', 'DELETE', { status: 204, headers: [] }],
-    ])('close adds "Connection: close" to the response to %s', async (_what, method, response) => {
+      ['a request that has it itself', 'GET', ok(''), 'Connection: close\r\n'],
+    ])('close adds "Connection: close" to the response to %s', async (_what, method, response, own = '') => {
       const pendingResponse = Promise.withResolvers<HttpResponse>();
       const listening = await listen(() => pendingResponse.promise);
       const { socket, text: received } = await dial(listening);
-      socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n${own}\r\n`);
       await until(() => expect(listening.inFlight()).toBe(1));
       const closes = listening.close({ graceMs: 10 });
       pendingResponse.resolve(response);
@@ -347,12 +350,32 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await next.close();
     });
 
+    it('serve rejects the path of a Unix socket, and says which server listens on one', async () => {
+      await expect(serve({ handle: () => ok() }, { host: '/run/app.sock' })).rejects.toThrow(
+        /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
+      );
+    });
+
     it('serve rejects with no-address on the address of another machine', async () => {
       await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
         code: 'no-address',
       });
     });
   });
+
+  // uWebSockets.js has no such option.
+  it.skipIf(adapter === 'uWebSockets.js')(
+    'keepAliveTimeout closes a connection between two requests, and not before its first one',
+    async () => {
+      const listening = await listen(() => ok(), { keepAliveTimeout: 1000 });
+      const unused = await dial(listening);
+      const used = await dial(listening);
+      used.socket.write(get('/'));
+      await used.closed;
+      expect(used.text()).toMatch(/^HTTP\/1\.1 200 /);
+      expect(unused.socket.closed).toBe(false);
+    },
+  );
 
   describe('the options of serve', () => {
     it.each([
@@ -388,4 +411,13 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       );
     });
   });
+});
+
+it('idle connections are kept for 125 s by default if the gateway has trustProxy', async () => {
+  const gateway = await testGateway(t.router({}), { trustProxy: ['10.0.0.0/8'] });
+  expect(serveSettings(gateway, {}).keepAliveTimeout).toBe(125_000);
+});
+
+it('the host may be an IPv6 address in brackets', () => {
+  expect(serveSettings({ handle: () => ok() }, { host: '[::1]' }).host).toBe('::1');
 });

@@ -10,7 +10,6 @@ import {
   positiveInteger,
   required,
   requireOptions,
-  text,
 } from '../../checks/optionRules.ts';
 import { defaultUnsentBytes } from './openSockets.ts';
 import type { RequestLimits } from './request.ts';
@@ -18,7 +17,7 @@ import type { TlsFiles } from './tlsFiles.ts';
 
 /** Options of `serve`. Sizes are in bytes. */
 export interface ServeOptions {
-  /** Address to listen on. Default: 127.0.0.1. */
+  /** Address to listen on, such as 0.0.0.0, ::1 or [::1], or a host name. Default: 127.0.0.1. */
   readonly host?: string;
   /** Port to listen on, 0 to 65535; 0 chooses a free port. Default: 0. */
   readonly port?: number;
@@ -29,6 +28,12 @@ export interface ServeOptions {
   readonly reusePort?: boolean;
   /** Certificate for TLS 1.2 or newer, read when the server starts. Default: no TLS. */
   readonly tls?: TlsFiles;
+  /**
+   * Time in milliseconds until a connection that is idle between two requests is closed, up to 4 s later. It must be longer
+   * than your proxy keeps idle connections: otherwise a request that the proxy sends at the close is lost. At most 255000 on
+   * Bun; rejected on uWebSockets.js, whose 8 to 12 s are compiled in. Default: 125000 with `trustProxy`, otherwise 11000.
+   */
+  readonly keepAliveTimeout?: number;
   /**
    * Maximum number of open connections, including WebSockets. A connection over the limit gets 503 and is closed; over
    * TLS it is closed without a response.
@@ -64,7 +69,10 @@ const file = required(isText, 'the path of a file');
 
 /** The rules of the options of `serve`. */
 export const serveRules: OptionRules<ServeOptions> = {
-  host: text,
+  host: optional(
+    (value) => isText(value) && !/[/\\]/.test(value),
+    "an IP address or a host name. For a Unix socket, listen on a server of your own: createServer(nodeHandler(gateway)).listen('/run/app.sock')",
+  ),
   port: optional(
     (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
     'an integer from 0 to 65535',
@@ -74,6 +82,7 @@ export const serveRules: OptionRules<ServeOptions> = {
     certFile: file,
     keyFile: file,
   } satisfies OptionRules<TlsFiles>),
+  keepAliveTimeout: positiveInteger,
   maxConnections: serverLimit,
   maxHeaderSize: positiveInteger,
   maxUnsentSize: serverLimit,
@@ -91,6 +100,11 @@ export function requireService(caller: string, service: Service): void {
   );
 }
 
+/** Returns the IPv6 address in `[::1]`, as URLs write it. */
+export const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+export type ServeSettings = ReturnType<typeof serveSettings>;
+
 /**
  * Checks the arguments of `serve`, and adds the defaults.
  * @throws {GatewayError} with a line for each option that is unknown or invalid, and if `service` is not a service
@@ -98,14 +112,17 @@ export function requireService(caller: string, service: Service): void {
 export function serveSettings(service: Service, options: ServeOptions) {
   requireService('serve', service);
   requireOptions('serve', options, serveRules, '');
-  const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
+  const { port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
+  const host = withoutBrackets(options.host ?? '127.0.0.1');
   const { maxHeaderSize = 16_384, maxUnsentSize = defaultUnsentBytes } = options;
+  // Proxies keep idle connections by default for: AWS and nginx 60 s, Traefik 90 s, Caddy 2 min.
+  const { keepAliveTimeout = service.isBehindProxy ? 125_000 : 11_000 } = options;
   const limits: RequestLimits = {
     ...requestLimits(service),
     maxHeaderSize,
     isTls: tls !== undefined,
   };
-  return { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits };
+  return { host, port, reusePort, tls, keepAliveTimeout, maxConnections, maxUnsentSize, limits };
 }
 
 /** Returns the limits of a service for requests whose head the server has read, with its own limits. */

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
+// Under another name, since a bundle may have a banner that declares `createRequire`.
+import { createRequire as createModuleRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type * as Uws from '@uwsjs/core';
 
 /**
@@ -33,10 +36,12 @@ interface LoadFailure {
 class NoBinaryError extends Error {
   override readonly name = 'NoBinaryError';
   readonly code = 'no-binary';
+  readonly reason: string;
 
   constructor(reason: string, failures: readonly LoadFailure[]) {
     const cause = new AggregateError(failures.map(({ error }) => error));
     super(`${reason} Or serve with "trpc-gateway/node".`, { cause });
+    this.reason = reason;
   }
 }
 
@@ -46,13 +51,23 @@ interface LoadedAddon {
   readonly loadedPackage: string;
 }
 
-async function load(): Promise<LoadedAddon> {
+// In a CommonJS bundle, `import.meta` is an empty object.
+const requireHere = createModuleRequire((import.meta as Partial<ImportMeta>).url ?? __filename);
+
+/** Returns what to require: the module that an `import` loads, since uws-pack has no other. */
+function moduleOf(name: string): string {
+  const url = (import.meta as Partial<ImportMeta>).resolve?.(name);
+  return url === undefined ? name : fileURLToPath(url);
+}
+
+// Without `await`, which a module that CommonJS requires, or a CommonJS bundle, cannot have at its top level.
+function load(): LoadedAddon {
   const failures: LoadFailure[] = [];
   for (const name of packages) {
     const manifest = readManifest(name);
     if (manifest === undefined) continue;
     try {
-      return { uws: (await import(name)) as typeof Uws, loadedPackage: describe(manifest) };
+      return { uws: requireHere(moduleOf(name)) as typeof Uws, loadedPackage: describe(manifest) };
     } catch (error) {
       failures.push({ manifest, error });
     }
@@ -60,10 +75,12 @@ async function load(): Promise<LoadedAddon> {
   throw new NoBinaryError(failureReason(failures), failures);
 }
 
+// Not by `findPackageJSON`: Node 20 has none, and would report that instead of the Node that is needed.
 /** Returns the package.json of a package, or undefined if the package is not installed. */
 function readManifest(name: string): Manifest | undefined {
   try {
-    const path = findPackageJSON(name, import.meta.url);
+    const folders = requireHere.resolve.paths(name) ?? [];
+    const path = folders.map((folder) => join(folder, name, 'package.json')).find((each) => existsSync(each));
     return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Manifest);
   } catch {
     return undefined;
@@ -125,4 +142,4 @@ function glibcVersion(): string | undefined {
   return header.glibcVersionRuntime;
 }
 
-export const { uws, loadedPackage } = await load();
+export const { uws, loadedPackage } = load();

@@ -44,7 +44,7 @@ export class UwsRequest extends ServerRequest {
   readonly isLast: boolean;
   /**
    * Whether uWS itself closes the connection after the response: uWebSockets.js 20 does so for a `Connection` value of
-   * five letters.
+   * five letters, `close` or not. Its `end` then leaves out `Connection: close`.
    */
   readonly isClosedByUws: boolean;
   readonly res: NativeResponse;
@@ -55,14 +55,15 @@ export class UwsRequest extends ServerRequest {
     // Typed as string, but undefined without a `?` (uWebSockets.js 20).
     super(req.getCaseSensitiveMethod(), req.getUrl(), query ?? '', head, limits);
     this.res = res;
+    this.isClosedByUws = head.hasConnectionOption && this.header('connection')?.length === 5;
     this.isLast =
       this.rejection !== undefined ||
       head.isLast ||
+      this.isClosedByUws ||
       Number.isNaN(this.bodyLength) ||
       // POST, PUT and PATCH have a length (RFC 9110 §8.6). If it is missing, there may be a Content-Length that the
       // parser hides after a header with an empty name: the next bytes are then the body, not a request.
       (head.bodyLength === undefined && this.method.charCodeAt(0) === letterP);
-    this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
   }
 
   controlBody(action: 'pause' | 'resume' | 'close'): void {

@@ -132,7 +132,7 @@ export class UwsResponder extends Responder<UwsRequest, string> {
  * @returns whether the socket has taken all of it; otherwise the rest of the body must be sent
  */
 function write(
-  { res, method }: UwsRequest,
+  { res, method, isClosedByUws }: UwsRequest,
   head: string,
   { status, body }: HttpResponse,
   ending: Ending,
@@ -153,7 +153,9 @@ function write(
   }
   const whole = typeof body === 'string' || body instanceof Uint8Array ? body : '';
   if (ending === 'close' || ending === 'force-close') {
-    res.writeStatus(head).end(whole, true);
+    // uWS writes the header, except to a client that has sent it. That client may rely on it nevertheless: Node's agent
+    // sends its next request on a connection whose response does not have it.
+    res.writeStatus(isClosedByUws ? head + connectionClose : head).end(whole, true);
     return true;
   }
   res.writeStatus(ending === 'keep-alive' ? head : head + connectionClose);

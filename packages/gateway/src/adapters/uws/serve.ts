@@ -1,4 +1,5 @@
 import type { HttpResponse as NativeResponse, us_listen_socket } from '@uwsjs/core';
+import { GatewayError } from '../../checks/gatewayError.ts';
 import type { Service } from '../../http/service.ts';
 import { createListening } from '../serve/createListening.ts';
 import { ListenError } from '../serve/listenError.ts';
@@ -23,13 +24,18 @@ export const uwsVersion: string = loadedPackage;
  * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
  * @throws {CertificateError} if the certificate cannot be used
- * @throws {GatewayError} for options that are unknown or invalid, and if `service` is not a gateway, such as the promise
- *   of one
+ * @throws {GatewayError} for options that are unknown or invalid, for `keepAliveTimeout`, and if `service` is not a
+ *   gateway, such as the promise of one
  * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   const settings = serveSettings(service, options);
   const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
+  if (options.keepAliveTimeout !== undefined) {
+    throw new GatewayError(
+      `keepAliveTimeout is ${options.keepAliveTimeout}, but uWebSockets.js closes idle connections after 8 to 12 s: its time is compiled in. Leave keepAliveTimeout out, and let your proxy close idle connections within 8 s; or serve with "trpc-gateway/node".`,
+    );
+  }
   service.allowInexactHeaders?.();
 
   /** Number of open connections that are not WebSockets. */

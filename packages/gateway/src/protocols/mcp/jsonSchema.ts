@@ -1,7 +1,6 @@
-import { z } from 'zod';
-// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
 import { regexes } from 'zod/v4/core';
 import { isObject } from '../../http/isObject.ts';
+import { metadataOf } from '../../procedures/zodSchema.ts';
 import { details, mapSchemas, maxDepth, type Schema } from '../../operations/schema.ts';
 
 /** A JSON Schema (draft 2020-12) as clients receive it. */
@@ -33,7 +32,7 @@ export function writeJsonSchema(root: Schema): JsonSchema {
     const known = names.get(target);
     if (known !== undefined) return known;
     const parser = target[details]?.parser;
-    const id = (parser && z.globalRegistry.get(parser)?.id) ?? 'schema';
+    const id = (parser && metadataOf(parser).id) ?? 'schema';
     // A reference would have to escape other characters (RFC 6901).
     const base = id.replaceAll(/[^\w.-]/g, '_');
     let name = base;

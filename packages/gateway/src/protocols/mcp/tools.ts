@@ -92,8 +92,10 @@ export function readTools(
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       const { path } = procedure;
-      const line = `Procedure "${path}" cannot be a tool: ${error.message}.`;
-      problems.push({ procedure: path, part: 'mcp', line });
+      for (const reason of new Set(error.message.split('\n'))) {
+        const line = `Procedure "${path}" cannot be a tool: ${reason}.`;
+        problems.push({ procedure: path, part: 'mcp', line });
+      }
     }
   }
   return { tools, problems };

@@ -1,6 +1,6 @@
-import { TRPCError, type TRPCErrorShape } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { TRPC_ERROR_CODES_BY_KEY, type TRPCErrorShape } from '@trpc/server/rpc';
 import { requireSync } from '../../http/hooks.ts';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';

@@ -108,20 +108,23 @@ export class MultipartReader {
     const { maxFieldBytes } = this.#limits;
     this.#countField();
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-    try {
-      for (let text = ''; ;) {
-        const event = await this.#peek();
-        if (!(event instanceof Uint8Array)) return text + decoder.decode();
-        this.#next = undefined;
-        this.#fieldBytes += event.byteLength;
-        if (this.#fieldBytes > maxFieldBytes) {
-          throw bodyTooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes in total.`);
-        }
-        text += decoder.decode(event, { stream: true });
+    const decode = (bytes?: Bytes) => {
+      try {
+        return decoder.decode(bytes, { stream: bytes !== undefined });
+      } catch (cause) {
+        const message = `The field "${name}" is not valid UTF-8.`;
+        throw new TRPCError({ code: 'BAD_REQUEST', message, cause });
       }
-    } catch (cause) {
-      if (cause instanceof TRPCError) throw cause;
-      throw new TRPCError({ code: 'BAD_REQUEST', message: `The field "${name}" is not valid UTF-8.`, cause });
+    };
+    for (let text = ''; ;) {
+      const event = await this.#peek();
+      if (!(event instanceof Uint8Array)) return text + decode();
+      this.#next = undefined;
+      this.#fieldBytes += event.byteLength;
+      if (this.#fieldBytes > maxFieldBytes) {
+        throw bodyTooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes in total.`);
+      }
+      text += decode(event);
     }
   }
 }

@@ -4,6 +4,7 @@ import { requireResponse, OutgoingResponse } from '../../http/response.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
+import { isTrpcError } from '../../procedures/isTrpcError.ts';
 import type { Protocol } from '../protocol.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';
@@ -27,7 +28,7 @@ export function createRouteProtocol(routes: RouteTable, errorResponse: ErrorResp
       if (cause instanceof BodyTooLargeError || request.isAborted) {
         return errorResponse(receiveError(cause), context);
       }
-      if (cause instanceof TRPCError) return errorResponse(cause, context);
+      if (isTrpcError(cause)) return errorResponse(cause, context);
       throw cause;
     }
   }

@@ -245,7 +245,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #settleOne(): void {
     this.#unsettledCount -= 1;
     if (this.#unsettledCount === 0) this.#endIfComplete();
-    if (this.pull !== undefined) this.sendSoon();
+    if (this.isPulled) this.sendSoon();
   }
 
   #endIfComplete(): void {
@@ -261,7 +261,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;
     if (isFull) this.#queue.push(() => this.#write(target, status, value));
     else this.#write(target, status, value);
-    if (this.pull !== undefined) this.sendSoon();
+    if (this.isPulled) this.sendSoon();
   }
 
   #write(target: Target, status: number, value: unknown): void {

@@ -23,10 +23,13 @@ import type { TrpcErrors } from './trpcErrors.ts';
  * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`. WebSockets have no
  * `maxBatchSize`: a client sends all its subscriptions in one message when it reconnects.
  */
-export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
+export interface TrpcOptions<Router extends AnyTRPCRouter> extends Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
-  'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
->;
+  'allowBatching' | 'allowMethodOverride' | 'responseMeta' | 'onError'
+> {
+  /** The largest number of calls in a batch, with every version of tRPC; its own adapters have it since 11.15. */
+  readonly maxBatchSize?: number;
+}
 
 /**
  * Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. Errors

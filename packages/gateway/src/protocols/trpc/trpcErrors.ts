@@ -1,4 +1,5 @@
-import { getErrorShape, TRPCError, type TRPCErrorShape } from '@trpc/server';
+import { getErrorShape, TRPCError } from '@trpc/server';
+import type { TRPCErrorShape } from '@trpc/server/rpc';
 import { requireSync } from '../../http/hooks.ts';
 import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';

@@ -7,7 +7,7 @@ import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/requ
 import type { Target } from '../../calls/policy.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';
-import { readableCause } from '../../procedures/execute.ts';
+import { failureOf, readableCause } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
@@ -235,7 +235,8 @@ export class TrpcRequest implements Target {
       else if (this.#form) this.inputs = [readForm(this.paths[0] ?? '', this.#form)];
       else this.inputs = [byteStream(this.http, limits.maxBodySize, streamError)];
     } catch (cause) {
-      this.#inputError = unreadableInput(cause);
+      // As in tRPC, what JSON and the transformer throw is an error of the client. Of a form, the conversion alone may throw.
+      this.#inputError = this.#media === 'json' ? unreadableInput(cause) : failureOf(cause).error;
       throw this.#inputError;
     }
     // The fingerprint of a call with a key needs it.

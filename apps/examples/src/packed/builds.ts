@@ -1,0 +1,179 @@
+import { cp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { startFetchProgram } from '@petstore/testing/fetchProgram';
+import { runtimes } from '@petstore/testing/runtimes';
+import type { handler } from '../adapters/lambda/handler.ts';
+import { startLambda } from '../adapters/lambda/standIn.ts';
+import { readReadme } from '../readmes/readme.ts';
+import { startOnPort } from '../startOnPort.ts';
+import type { Project } from './packages.ts';
+
+const adapters = fileURLToPath(new URL('../adapters', import.meta.url));
+const [, banner = ''] = /--banner:js="(.*)"/.exec((await readReadme('docs/mounting.md')).text) ?? [];
+
+/** Starts what was built on a port. Resolves with a function that stops it. */
+type Start = (port: number) => Promise<() => Promise<unknown>>;
+
+/** A way to build and to start a program of `adapters/`. */
+export interface Build {
+  /** The program's file, relative to `adapters/`. */
+  readonly program: string;
+  /** What it is built with, and what the program imports. */
+  readonly packages: readonly string[];
+  /** The protocols of `calls.mts` that the host has. Default: all. */
+  readonly protocols?: readonly string[];
+  readonly manifest?: object;
+  readonly files?: Readonly<Record<string, string>>;
+  /** Resolves when it is built. */
+  readonly start: (project: Project) => Promise<Start>;
+}
+
+const startNode =
+  (folder: string, ...args: readonly string[]): Start =>
+  async (port) => {
+    const stop = await startOnPort(port, [process.execPath, ...args], folder);
+    return () => stop('SIGTERM');
+  };
+
+/** Starts a bundle in a folder of its own, without node_modules in its parents. */
+async function startAlone({ folder }: Project, file: string): Promise<Start> {
+  const deployed = join(folder, '../deployed');
+  await cp(join(folder, 'dist'), deployed, { recursive: true });
+  return startNode(deployed, file);
+}
+
+const emitting = ['--noEmit', 'false', '--outDir', 'out'];
+
+const service = { program: 'service.ts', packages: ['redis'] } as const;
+
+const esbuild = (file: string, ...options: readonly string[]): Build => ({
+  ...service,
+  packages: [...service.packages, 'esbuild'],
+  async start(project) {
+    const outfile = `--outfile=dist/${file}`;
+    await project.run('esbuild', 'service.ts', '--bundle', '--platform=node', outfile, ...options);
+    return startAlone(project, file);
+  },
+});
+
+const vite = (version: string, options = {}): Build => ({
+  ...service,
+  packages: [...service.packages, `vite@${version}`],
+  files: {
+    'vite.config.js': `export default ${JSON.stringify({
+      ssr: { noExternal: true },
+      build: { ssr: 'service.ts', ...options },
+    })}`,
+  },
+  async start(project) {
+    await project.run('vite', 'build');
+    await project.write({ 'dist/package.json': '{ "type": "module" }' });
+    return startAlone(project, 'service.js');
+  },
+});
+
+const next = (version: string): Build => ({
+  program: 'next/route.ts',
+  packages: [`next@${version}`],
+  protocols: ['trpc', 'rest', 'mcp', 'events', 'docs'],
+  files: { 'next.config.ts': 'export default { typescript: { ignoreBuildErrors: true } };' },
+  async start({ folder, run, write }) {
+    const route = await readFile(join(folder, 'next/route.ts'), 'utf8');
+    await write({ 'app/api/[...path]/route.ts': route.replace('../gateway.ts', '../../../gateway.ts') });
+    await run('next', 'build');
+    return startNode(folder, 'node_modules/next/dist/bin/next', 'start');
+  },
+});
+
+export const builds = {
+  node: {
+    ...service,
+    start: async ({ folder }) => startNode(folder, 'service.ts'),
+  },
+  /** What TypeScript compiles for Nest: `require` of packages that are ESM only. */
+  commonjs: {
+    ...service,
+    manifest: { type: 'commonjs' },
+    async start({ folder, run }) {
+      await run('tsc', ...emitting);
+      return startNode(folder, 'out/service.js');
+    },
+  },
+  esbuild: esbuild('service.mjs', '--format=esm', `--banner:js=${banner}`),
+  esbuildCommonjs: esbuild('service.cjs', '--format=cjs'),
+  vite8: vite('8.4.0'),
+  vite7: vite('7.3.8', { commonjsOptions: { ignore: ['bufferutil', 'utf-8-validate'] } }),
+  rollup: {
+    ...service,
+    packages: [
+      ...service.packages,
+      'rollup@4.68.8',
+      '@rollup/plugin-commonjs@29.0.3',
+      '@rollup/plugin-node-resolve@16.0.3',
+      '@rollup/plugin-json@6.1.0',
+    ],
+    files: {
+      'rollup.config.mjs': `
+        import commonjs from '@rollup/plugin-commonjs';
+        import json from '@rollup/plugin-json';
+        import { nodeResolve } from '@rollup/plugin-node-resolve';
+        const plugins = [nodeResolve({ exportConditions: ['node'], preferBuiltins: true }), commonjs(), json()];
+        export default { input: 'out/service.js', output: { dir: 'dist', entryFileNames: '[name].mjs' }, plugins };
+      `,
+    },
+    async start(project) {
+      await project.run('tsc', ...emitting);
+      await project.run('rollup', '--config', '--silent');
+      return startAlone(project, 'service.mjs');
+    },
+  },
+  /** Turbopack. */
+  next16: next('16.4.6'),
+  /** Webpack. */
+  next15: next('15.5.29'),
+  workers: {
+    program: 'worker.ts',
+    packages: ['esbuild'],
+    protocols: ['trpc', 'rest', 'mcp', 'events', 'docs'],
+    async start({ folder, run }) {
+      await run('esbuild', 'worker.ts', '--bundle', '--format=esm', '--outfile=dist/worker.js');
+      const { workerd = '' } = runtimes();
+      const runtime = { name: 'workerd', title: 'workerd', executable: workerd };
+      return async (port) => {
+        const program = await startFetchProgram(runtime, join(folder, 'dist/worker.js'), { port });
+        return () => program.close();
+      };
+    },
+  },
+  lambda: {
+    program: 'lambda/handler.ts',
+    packages: ['esbuild', 'srvx'],
+    // API Gateway sends no stream that this handler returns.
+    protocols: ['trpc', 'rest', 'mcp', 'docs'],
+    async start({ folder, run }) {
+      const outfile = join(folder, '../deployed/handler.mjs');
+      const options = ['--bundle', '--platform=node', '--format=esm', `--outfile=${outfile}`];
+      await run('esbuild', 'lambda/handler.ts', ...options);
+      const bundle = (await import(pathToFileURL(outfile).href)) as { readonly handler: typeof handler };
+      return async (port) => {
+        const server = await startLambda(port, bundle.handler);
+        return () => server.close();
+      };
+    },
+  },
+} satisfies Readonly<Record<string, Build>>;
+
+export type BuildName = keyof typeof builds;
+
+/** Copies the programs of `adapters/`, as they are written for a version of zod. */
+export async function copyPrograms({ folder, write }: Project, zod: string): Promise<void> {
+  const isProgram = (path: string) => !/\.test\.ts$|standIn\.ts$/.test(path);
+  await cp(adapters, folder, { recursive: true, filter: isProgram });
+  for (const file of ['books.ts', 'service.ts']) {
+    let text = await readFile(join(folder, file), 'utf8');
+    if (zod.startsWith('3.25.')) text = text.replace("'zod'", "'zod/v4'");
+    else if (zod.startsWith('3.')) text = text.replaceAll('z.int()', 'z.number().int()');
+    await write({ [file]: text });
+  }
+}

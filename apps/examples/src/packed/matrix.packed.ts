@@ -1,0 +1,79 @@
+import { freePort } from '@petstore/testing/freePort';
+import { expect, inject, it } from 'vitest';
+import { type Build, builds, copyPrograms } from './builds.ts';
+import { type App, matrix } from './matrix.ts';
+import { newProject } from './packages.ts';
+
+// Apps as users have them, installed from the packed files without a flag, type-checked, built, started, and called.
+
+const packed = inject('packed');
+const named = (name: string, version: string) => (version === 'newest' ? name : `${name}@${version}`);
+
+/** What `calls.mts` prints for each protocol. */
+const expected = {
+  trpc: [{ id: 1, title: 'Middlemarch' }, null],
+  rest: [
+    { id: 2, title: 'Emma' },
+    { id: 2, title: 'Emma' },
+    {
+      code: 'BAD_REQUEST',
+      message: 'id: must be an integer, such as 42 or -7.',
+      status: 400,
+    },
+  ],
+  mcp: { result: { structuredContent: { id: 1, title: 'Middlemarch' } } },
+  events: ['"Nothing happened."', '"Nothing happened."'],
+  websocket: { id: 1, title: 'Middlemarch' },
+  docs: [200, 200, 200],
+};
+
+it.concurrent.for(matrix)(
+  '$build on tRPC $trpc and zod $zod, with $manager and TypeScript $typescript, installs, compiles and answers',
+  async ({ build, manager, others = [], trpc, typescript, zod }: App, { onTestFinished }) => {
+    const {
+      files,
+      manifest = {},
+      packages,
+      program,
+      protocols = Object.keys(expected),
+      start,
+    }: Build = builds[build];
+    const peers = ['@trpc/server', '@trpc/client'].map((name) => named(name, trpc));
+    const tools = [named('typescript', typescript), '@types/node', '@types/ws', ...packages, ...others];
+    const project = await newProject(
+      packed,
+      ['trpc-gateway', 'trpc-gateway-runtime', ...peers, named('zod', zod), ...tools],
+      { manager, manifest },
+    );
+    onTestFinished(() => project.remove());
+    expect(project.warnings.filter((line) => /peer|YN/.test(line))).toEqual([]);
+    await copyPrograms(project, zod);
+    await project.write({
+      ...files,
+      'tsconfig.json': JSON.stringify({
+        compilerOptions: {
+          module: 'nodenext',
+          target: 'es2022',
+          lib: ['es2022', 'dom', 'dom.asynciterable'],
+          strict: true,
+          // The declarations of tRPC 11.17 do not compile with those of ws.
+          skipLibCheck: trpc === '11.17.0',
+          rewriteRelativeImportExtensions: true,
+          types: ['node'],
+          noEmit: true,
+          rootDir: '.',
+        },
+        files: [program, 'calls.mts'],
+      }),
+    });
+    await project.run('tsc');
+
+    const startOn = await start(project);
+    const port = await freePort();
+    const stop = await startOn(port);
+    onTestFinished(async () => void (await stop()));
+    const { stdout } = await project.run('node', 'calls.mts', `http://127.0.0.1:${port}`, ...protocols);
+    const chosen = Object.entries(expected).filter(([name]) => protocols.includes(name));
+    expect(JSON.parse(stdout)).toMatchObject(Object.fromEntries(chosen));
+  },
+);
