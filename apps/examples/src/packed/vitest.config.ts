@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['apps/examples/src/packed/*.packed.ts'],
     globalSetup: ['apps/examples/src/packed/globalSetup.ts'],
     maxWorkers: 3,
-    testTimeout: 240_000,
+    testTimeout: 600_000,
     maxConcurrency: 3,
     hookTimeout: 120_000,
   },
