@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,11 +95,13 @@ export async function startRedisCluster(): Promise<{
   readonly servers: readonly RedisProcess[];
   readonly remove: () => Promise<void>;
 }> {
-  const start = () => startRedis(['--cluster-enabled', 'yes']);
-  const [one, other] = await Promise.all([start(), start()]);
+  // Its own choice, the port + 10000, may be one that a connection of another test has just left.
+  const buses = [await freePort(), await freePort()].map(String) as [string, string];
+  const start = (bus: string) => startRedis(['--cluster-enabled', 'yes', '--cluster-port', bus]);
+  const [one, other] = await Promise.all([start(buses[0]), start(buses[1])]);
   await one.command('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
   await other.command('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
-  await one.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
+  await one.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port), buses[1]);
   // The slots of the key: 15495 of `a`, 3300 of `b`.
   await until(
     async () => (await other.command('DEL', 'a')) === ':0' && (await one.command('DEL', 'b')) === ':0',
@@ -127,6 +129,7 @@ async function startOf(
   const path = await mkdtemp(join(tmpdir(), 'redis-'));
   const options = await optionsIn(path);
   const port = await freePort();
+  const log = join(path, 'log');
   let child: ChildProcess | undefined;
 
   const command = async (...words: readonly string[]): Promise<string> => {
@@ -148,14 +151,15 @@ async function startOf(
     child = undefined;
   };
   const start = async () => {
-    const own = ['--bind', '127.0.0.1', '--port', String(port), '--dir', path];
+    const own = ['--bind', '127.0.0.1', '--port', String(port), '--dir', path, '--logfile', log];
     const started = startProcess(join(folder, 'bin', program), [...options, ...own], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     child = started;
     // oxlint-disable-next-line no-await-in-loop -- until it responds
     while ((await command('PING').catch(() => '')) !== '+PONG') {
-      if (started.exitCode !== null) throw new Error(`${program} has ended with ${started.exitCode}.`);
+      // oxlint-disable-next-line no-await-in-loop
+      if (started.exitCode !== null) throw new Error(`${program} has ended: ${await readFile(log, 'utf8')}`);
       // oxlint-disable-next-line no-await-in-loop
       await sleep(10);
     }
