@@ -91,6 +91,11 @@ export class RedisConnection<Client extends RedisClient = RedisClient> {
 
   #open(): Client {
     const client = this.#connect();
+    if (typeof client.close !== 'function') {
+      throw new Error(
+        '`connect` returned a client without `close`, such as those of `redis` 4 and ioredis. Use `redis` 5 or newer: `npm install redis`.',
+      );
+    }
     this.#createdAt = performance.now();
     // Without a listener, an error of the connection would end the process. Commands reject with it.
     client.on('error', (error) => (this.#lastError = error));

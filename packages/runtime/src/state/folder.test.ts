@@ -63,6 +63,15 @@ it('folderState rejects a path that cannot be opened, with the absolute path and
   );
 });
 
+it('folderState rejects an lmdb that exports no version, with the version that it needs', async () => {
+  vi.doMock('lmdb', async (original) => ({ ...(await original<object>()), version: undefined }));
+  vi.resetModules();
+  const older = await import('./folder.ts');
+  vi.doUnmock('lmdb');
+  const path = await newPath();
+  expect(() => older.folderState({ path })).toThrow('needs lmdb 3.1 or newer, found an older one.');
+});
+
 it.each([0o777, 0o775, 0o722])(
   'folderState rejects a folder of mode %o, because other users can write to it',
   async (mode) => {

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import { open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import * as lmdb from 'lmdb';
+import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { StartError } from '../signals/startError.ts';
 import { prepareFile } from './stateFolder.ts';
 
 type Root = RootDatabase<Buffer, Uint8Array>;
-
-/** Options of lmdb 3.5.6, including `permissionsMode`, which its declarations lack. */
-type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
+type Options = Partial<RootDatabaseOptionsWithPath>;
 
 /**
  * An LMDB file. After an error on one of its two meta pages, LMDB rejects every transaction (MDB_PANIC): the file is then
@@ -13,7 +13,7 @@ type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number
  */
 export class LmdbFile<Tables> {
   readonly path: string;
-  readonly #options: Partial<LmdbOptions>;
+  readonly #options: Options;
   readonly #openTables: (root: Root) => Tables;
   readonly #inode: number;
   #root: Root | undefined;
@@ -21,10 +21,16 @@ export class LmdbFile<Tables> {
   #isClosed = false;
 
   /** @param openTables opens the tables of the file. It must throw if LMDB cannot read them */
-  constructor(path: string, options: Partial<LmdbOptions>, openTables: (root: Root) => Tables) {
+  constructor(path: string, options: Options, openTables: (root: Root) => Tables) {
     this.path = path;
     this.#options = options;
     this.#openTables = openTables;
+    // lmdb 3.0.0, which exports no version, can end the process. The declarations lack the version.
+    if ((lmdb as { readonly version?: unknown }).version === undefined) {
+      throw new StartError(
+        `The folder of ${path} needs lmdb 3.1 or newer, found an older one. Run \`npm install lmdb\`.`,
+      );
+    }
     prepareFile(path);
     this.#root = this.#open();
     this.#inode = statSync(path).ino;
@@ -68,16 +74,14 @@ export class LmdbFile<Tables> {
   }
 
   #open(): Root {
-    const file: LmdbOptions = {
+    return open<Buffer, Uint8Array>({
       path: this.path,
       noSubdir: true,
-      permissionsMode: 0o600,
       encoding: 'binary',
       keyEncoding: 'binary',
       // Useless with one transaction at a time, and in lmdb 3.5.6 a failed commit then rejects an internal promise.
       eventTurnBatching: false,
       ...this.#options,
-    };
-    return open<Buffer, Uint8Array>(file);
+    });
   }
 }

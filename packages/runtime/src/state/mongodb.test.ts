@@ -23,6 +23,14 @@ async function newDatabase() {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
+it('mongodbState rejects a driver that has no signals, with its version', async () => {
+  const client = new MongoClient('mongodb://127.0.0.1');
+  Object.assign(client.options, { metadata: { driver: { name: 'nodejs', version: '6.12.0' } } });
+  await expect(mongodbState({ connect: () => client })).rejects.toThrow(
+    'The state needs `mongodb` 6.13 or newer, found 6.12.0.',
+  );
+});
+
 describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   describeState(
     'in MongoDB',

@@ -31,6 +31,7 @@ export class MongodbClients<Rows> {
     this.#connect = connect;
     this.#rowsOf = rowsOf;
     this.#client = connect();
+    rejectOldDriver(this.#client);
     this.#rows = rowsOf(this.#client);
   }
 
@@ -61,6 +62,18 @@ export class MongodbClients<Rows> {
     this.#rows = this.#rowsOf(this.#client);
     this.#createdAt = performance.now();
   }
+}
+
+/**
+ * Drivers before 6.13 ignore the signal of an operation. Those of version 7 have no version here, but a promise.
+ * @throws {Error}
+ */
+function rejectOldDriver(client: MongoClient): void {
+  // Declared by version 6 only.
+  const { metadata } = client.options as { readonly metadata?: { readonly driver?: { version: string } } };
+  const found = metadata?.driver?.version ?? '7';
+  if (found.localeCompare('6.13', 'en', { numeric: true }) >= 0) return;
+  throw new Error(`The state needs \`mongodb\` 6.13 or newer, found ${found}. Run \`npm install mongodb\`.`);
 }
 
 const closeInTime = (client: MongoClient) =>

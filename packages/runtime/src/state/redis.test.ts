@@ -10,6 +10,12 @@ import { describeState } from './testing/stateContract.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
+it('redisState rejects a client of redis 4, with the version that it needs', async () => {
+  const client = createClient();
+  Object.defineProperty(client, 'close', { value: undefined });
+  await expect(redisState({ connect: () => client })).rejects.toThrow('Use `redis` 5 or newer');
+});
+
 describe.skipIf(!hasRedis)('Redis', () => {
   let shared: RedisProcess;
   beforeAll(async () => {

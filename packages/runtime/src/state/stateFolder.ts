@@ -54,6 +54,8 @@ export function prepareFile(path: string): void {
       `${each} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}; it must be a regular file. Remove it.`,
     );
   }
+  // Readable by its owner only: lmdb before 3.5 has no option for the mode. LMDB takes an empty file for a new one.
+  writeFileSync(path, '', { flag: 'a', mode: 0o600 });
 }
 
 /** Creates the file atomically, because another process may open it at the same time. */

@@ -2,6 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import {
   createRemoteJWKSet,
+  cryptoRuntime,
   decodeProtectedHeader,
   errors,
   jwtVerify,
@@ -9,6 +10,7 @@ import {
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
+import { GatewayError } from '../../checks/gatewayError.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { callback, isText, isTextList, optional, required, text } from '../../checks/optionRules.ts';
 import { RecentMap } from '../../state/recentMap.ts';
@@ -108,7 +110,7 @@ const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const maxVerifiedTokens = 10_000;
 
 /**
- * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
+ * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose` (6 or newer).
  *
  * Signatures are verified with the keys of the issuer (JWKS), which are loaded every 10 minutes, and the result is
  * cached. `iss`, `aud`, `exp` and `nbf` are checked on every request, with 5 s for differences of clocks. A token of an
@@ -124,6 +126,11 @@ export function jwt<Identity = AccessTokenClaims>(
 ): Scheme<Identity>;
 export function jwt<Identity = JwtClaims>(options: JwtOptions<Identity>): Scheme<Identity>;
 export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Identity> {
+  // jose 5 has no deadline for the body of a key set, and jose 4 lacks functions that are used here. On Node, both use its
+  // own crypto; the declarations are those of jose 6.
+  if ((cryptoRuntime as string) !== 'WebCryptoAPI') {
+    throw new GatewayError('jwt() needs jose 6 or newer, found an older one. Run `npm install jose`.');
+  }
   const common = commonMembers('jwt', options, rules);
   const {
     verify = (claims: JwtClaims) => claims as Identity,

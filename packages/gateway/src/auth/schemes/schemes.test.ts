@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { GatewayError } from '../../checks/gatewayError.ts';
 import { apiKey } from './apiKey.ts';
 import { bearer, bearerChallenge, bearerToken } from './bearer.ts';
@@ -180,3 +180,12 @@ it.each([
     }
   },
 );
+
+it('jwt rejects jose 5 and older, with the version that it needs', async () => {
+  vi.doMock('jose', async (original) => ({ ...(await original<object>()), cryptoRuntime: 'node:crypto' }));
+  vi.resetModules();
+  const older = await import('./jwt.ts');
+  vi.doUnmock('jose');
+  const options = { issuer: 'https://login.example', audience: 'a', jwksUri: 'https://login.example/jwks' };
+  expect(() => older.jwt(options)).toThrow('jwt() needs jose 6 or newer, found an older one.');
+});
