@@ -75,7 +75,8 @@ const vite = (version: string, options = {}): Build => ({
 
 const next = (version: string): Build => ({
   program: 'next/route.ts',
-  packages: [`next@${version}`],
+  // Next installs the types itself, except in CI.
+  packages: [`next@${version}`, '@types/react'],
   protocols: ['trpc', 'rest', 'mcp', 'events', 'docs'],
   files: { 'next.config.ts': 'export default { typescript: { ignoreBuildErrors: true } };' },
   async start({ folder, run, write }) {
