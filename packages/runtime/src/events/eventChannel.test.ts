@@ -264,6 +264,34 @@ describe('eventChannel', () => {
     expect(await take(events, 1)).toMatchObject([{ data: { animal: 'Tom' } }]);
   });
 
+  it.each([
+    // With the quotes of JSON, and two bytes for each letter.
+    ['by default', {}, 'ä'.repeat(32_767), 'has 65537 bytes of JSON, more than 65536 (maxEventSize)'],
+    ['that is set', { maxEventSize: 5 }, 'äa', 'has 6 bytes of JSON, more than 5 (maxEventSize)'],
+  ])(
+    'publish accepts events of the maximum size %s, and rejects larger ones with 413',
+    async (_what, options, text, message) => {
+      const channel = eventChannel({ log: memoryEventLog(), name: 'texts', event: z.string(), ...options });
+      await channel.publish('north', text);
+      const events = await channel.subscribe('north', { lastEventId: beginning, signal: clientSignal() });
+      expect(await take(events, 1)).toMatchObject([{ data: text }]);
+      await expect(channel.publish('north', `${text}b`)).rejects.toMatchObject({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: `The event for the channel texts ${message}. Shorten it.`,
+      });
+    },
+  );
+
+  it('keeps 4 MiB of the events of a key by default', async () => {
+    const channel = eventChannel({ log: memoryEventLog(), name: 'texts', event: z.string() });
+    const texts = Array.from({ length: 65 }, (_, at) => `${at}`.padEnd(65_534));
+    const ids = await Promise.all(texts.map((text) => channel.publish('north', text)));
+    const subscribe = (lastEventId = '') =>
+      channel.subscribe('north', { lastEventId, signal: clientSignal() });
+    expect(await take(await subscribe(ids[0]), 64)).toHaveLength(64);
+    await expect(take(await subscribe(beginning), 1)).rejects.toThrow('no longer kept');
+  });
+
   it('events may have a schema of zod 4.0, which has no codecs', async () => {
     const event = z40.object({ at: z40.iso.datetime() });
     const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event });
@@ -315,12 +343,14 @@ describe('eventChannel', () => {
     expect(await pending).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it.each<[keep: object, message: string]>([
-    [{ events: 0 }, 'keep.events of the channel changes is 0. Set an integer of 1 or more.'],
-    [{ ms: 1.5 }, 'keep.ms of the channel changes is 1.5. Set an integer of 1 or more.'],
-    [{ ms: Infinity }, 'keep.ms of the channel changes is Infinity. Set an integer of 1 or more.'],
-  ])('keep: %o is rejected', (keep, message) => {
-    const options = { log: memoryEventLog(), name: 'changes', event: Change, keep };
+  it.each<[options: object, message: string]>([
+    [{ maxEventSize: 0 }, 'maxEventSize of the channel changes is 0. Set an integer of 1 or more.'],
+    [{ keep: { bytes: 0 } }, 'keep.bytes of the channel changes is 0. Set an integer of 1 or more.'],
+    [{ keep: { events: 0 } }, 'keep.events of the channel changes is 0. Set an integer of 1 or more.'],
+    [{ keep: { ms: 1.5 } }, 'keep.ms of the channel changes is 1.5. Set an integer of 1 or more.'],
+    [{ keep: { ms: Infinity } }, 'keep.ms of the channel changes is Infinity. Set an integer of 1 or more.'],
+  ])('%o is rejected', (invalid, message) => {
+    const options = { log: memoryEventLog(), name: 'changes', event: Change, ...invalid };
     expect(() => eventChannel(options)).toThrow(new TypeError(message));
   });
 

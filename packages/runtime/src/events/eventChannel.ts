@@ -31,10 +31,12 @@ export interface EventChannelOptions<Event> {
   /** The schema of the events. Their JSON is stored. */
   readonly event: EventSchema<Event>;
   /**
-   * How many events of each key are kept, and for how many milliseconds, so that clients can resume after a disconnect. The limit
-   * that is reached first counts. Default: 1,000 events, one hour.
+   * How many events of each key are kept, how many bytes of JSON, and for how many milliseconds, so that clients can resume after
+   * a disconnect. The limit that is reached first counts. Default: 1,000 events, 4 MiB, one hour.
    */
   readonly keep?: Partial<Retention>;
+  /** The size of an event, in bytes of JSON as UTF-8. Default: 65,536. */
+  readonly maxEventSize?: number;
 }
 
 export interface SubscribeOptions<Snapshot = never> {
@@ -56,6 +58,7 @@ export interface EventChannel<Event> {
   /**
    * Stores an event and sends it to the subscribers of the key in all processes that share the log.
    * @returns the id of the event, when it is stored
+   * @throws {TRPCError} `PAYLOAD_TOO_LARGE` for an event larger than `maxEventSize`, which is usually one of a large input
    * @throws if the event does not match the schema, or the log cannot store it
    */
   publish(key: string, event: Event): Promise<string>;
@@ -87,7 +90,7 @@ export interface EventChannel<Event> {
   ): Promise<AsyncIterable<TrackedEnvelope<Event | Snapshot>, void, void>>;
 }
 
-const defaultKeep: Retention = { events: 1000, ms: 3_600_000 };
+const defaultKeep: Retention = { events: 1000, bytes: 4_194_304, ms: 3_600_000 };
 
 /**
  * Defines a channel of events. Subscribers in all processes that share the log get the events, and continue after a disconnect.
@@ -99,10 +102,11 @@ const defaultKeep: Retention = { events: 1000, ms: 3_600_000 };
  * @throws {TypeError} for an invalid option
  */
 export function eventChannel<Event>(options: EventChannelOptions<Event>): EventChannel<Event> {
-  const { event: schema, log, name } = options;
+  const { event: schema, log, maxEventSize = 65_536, name } = options;
   const keep = { ...defaultKeep, ...options.keep };
   checkName(name);
-  checkKeep(name, keep);
+  for (const [field, value] of Object.entries(keep)) checkLimit(name, `keep.${field}`, value);
+  checkLimit(name, 'maxEventSize', maxEventSize);
   // Names have no colon.
   const channelOf = (key: string) => `${name}:${key}`;
 
@@ -159,8 +163,12 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
   }
 
   return {
-    publish: async (key, event) =>
-      log.append(channelOf(key), JSON.stringify(encodeEvent(schema, event)), keep),
+    async publish(key, event) {
+      const stored = JSON.stringify(encodeEvent(schema, event));
+      const size = Buffer.byteLength(stored);
+      if (size > maxEventSize) throw eventTooLarge(name, size, maxEventSize);
+      return log.append(channelOf(key), stored, keep);
+    },
     async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
       const channel = channelOf(key);
       const delivery = { signal, snapshot };
@@ -189,9 +197,14 @@ export function checkName(name: string): void {
   );
 }
 
-function checkKeep(name: string, keep: Retention): void {
-  for (const [field, value] of Object.entries(keep)) {
-    if (Number.isSafeInteger(value) && value >= 1) continue;
-    throw new TypeError(`keep.${field} of the channel ${name} is ${value}. Set an integer of 1 or more.`);
-  }
+function checkLimit(name: string, option: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw new TypeError(`${option} of the channel ${name} is ${value}. Set an integer of 1 or more.`);
 }
+
+/** 413, as for a body that is too large: the same call would fail again, and its client can send less. */
+const eventTooLarge = (name: string, size: number, maxSize: number): TRPCError =>
+  new TRPCError({
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `The event for the channel ${name} has ${size} bytes of JSON, more than ${maxSize} (maxEventSize). Shorten it.`,
+  });

@@ -7,7 +7,8 @@
  * - The sequence numbers of a channel grow, in the order in which its events are stored. A log may number the events of all its
  *   channels together.
  * - The epoch is 1 to 32 letters and digits. It changes if events of an earlier epoch may be missing or different: the log was
- *   flushed, restored from a backup, or replaced by another. An id of an epoch thus names one event forever.
+ *   flushed, restored from a backup, or replaced by another. An id of an epoch thus names one event forever. A position in a
+ *   channel without events may be of another epoch than the events that follow it.
  */
 export interface EventLog {
   /**
@@ -51,6 +52,8 @@ export interface Retention {
    * read until the next event is appended to its channel.
    */
   readonly ms: number;
+  /** How many bytes of the newest events are kept, as UTF-8. The newest event is kept however large it is. Default: any. */
+  readonly bytes?: number;
 }
 
 /**

@@ -25,8 +25,8 @@ interface PageRequest extends PromiseWithResolvers<ChannelPage> {
   readonly after: number;
 }
 
-/** Epoch and last sequence number of a channel, then the sequence number and the text of each event. */
-type PageReply = [epoch: string, last: number, ...events: string[]];
+/** What `pagesScript` returns for a page. */
+type PageReply = [emptyEpoch: string, time: number, epoch?: string, last?: number, ...events: string[]];
 
 /** How many pages one script reads at most: it blocks the server for less than a millisecond. */
 const batchPages = 100;
@@ -44,6 +44,7 @@ const retryMs = 200;
 export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptions): EventLog {
   const redis = new RedisConnection(connect);
   const watches = new ChannelWatches();
+  const logKey = `{${prefix}}:log`;
   const changesKey = `{${prefix}}:changes`;
   const changes = followChanges({ connect, key: changesKey, watches });
   const writer = randomUUID();
@@ -55,9 +56,9 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
 
   async function readPages(pages: readonly PageRequest[]): Promise<void> {
     const keys = pages.flatMap((page) => page.keys);
-    const args = pages.flatMap(({ after }) => [Math.max(after, 0), newEpoch()]);
+    const args = [channelMemoryMs, newEpoch(), ...pages.map(({ after }) => Math.max(after, 0))];
     try {
-      const replies = await redis.eval<PageReply[]>(pagesScript, keys, [channelMemoryMs, ...args]);
+      const replies = await redis.eval<PageReply[]>(pagesScript, [logKey, ...keys], args);
       for (const [at, reply] of replies.entries()) pages[at]?.resolve(pageOf(reply));
     } catch (error) {
       for (const page of pages) page.reject(error);
@@ -79,17 +80,18 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
   }
 
   return {
-    async append(channel, event, { events, ms }) {
+    async append(channel, event, { bytes = Number.MAX_SAFE_INTEGER, events, ms }) {
       if (isClosed) throw logClosed();
       appends += 1;
       const hash = hashKey(channel);
-      const keys = [...keysOf(hash), changesKey, `{${prefix}}:writer:${writer}:${hash}`];
+      const keys = [logKey, ...keysOf(hash), changesKey, `{${prefix}}:writer:${writer}:${hash}`];
       const keepMs = Math.ceil(ms);
       const id = await redis.eval<string | null>(appendScript, keys, [
         newEpoch(),
         keepMs + channelMemoryMs,
         keepMs,
         events,
+        bytes,
         appends,
         event,
         hash,
@@ -126,11 +128,15 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
   };
 }
 
-function pageOf([epoch, last, ...entries]: PageReply): ChannelPage {
+function pageOf([emptyEpoch, time, epoch, last = 0, ...entries]: PageReply): ChannelPage {
+  // A channel that has had an event since then would still be known.
+  const joined = { epoch: emptyEpoch, sequence: time - channelMemoryMs };
+  if (epoch === undefined)
+    return { epoch: emptyEpoch, start: joined.sequence, last: joined.sequence, newest: time, events: [] };
   const events = [];
   for (let at = 0; at < entries.length; at += 2) {
     const sequence = Number(entries[at]);
     events.push({ sequence, previous: sequence - 1, event: entries[at + 1] ?? '' });
   }
-  return { epoch, start: 0, last, newest: last, events };
+  return { epoch, joined, start: 0, last, newest: last, events };
 }

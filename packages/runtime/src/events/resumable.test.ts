@@ -215,6 +215,17 @@ describe('resumable', () => {
     await expect.poll(() => onError.mock.calls).toEqual([[error, 'a']]);
   });
 
+  it('a run of 1 MiB is kept whole, also if it is one event', async () => {
+    const [producer, runs] = [new TestProducer(), openRuns(openMemory())];
+    const text = 'x'.repeat(1_048_574);
+    producer.send(text);
+    producer.end();
+    for (const client of [await connect(runs, producer), await connect(runs, producer)]) {
+      expect((await client.take(1)).texts).toEqual([text]);
+      expect(await client.next()).toMatchObject({ done: true });
+    }
+  });
+
   it.each<[reason: string, options: TestOptions]>([
     ['duration', { maxDurationMs: 30 }],
     ['size', { maxSize: 20 }],

@@ -67,12 +67,12 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
     }
   }
 
-  /** Begins the run if it has no producer. @returns the newest position in the log before */
+  /** Begins the run if it has no producer. @returns a position in the run: that of its first record, or a later one */
   async function elect(run: RunLog, key: string, produce: JoinOptions<Event>['produce']): Promise<string> {
-    const joined = await run.newestId();
     const { id, isOwn } = await run.start();
-    if (isOwn) begin(run, key, id, produce);
-    return joined;
+    if (!isOwn) return run.newestId();
+    begin(run, key, id, produce);
+    return id;
   }
 
   async function* deliver(items: AsyncIterable<RunItem>): AsyncGenerator<TrackedEnvelope<Event>, void, void> {
