@@ -1,13 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { eventChannel, type EventLog, measuredEventLog, memoryEventLog } from './index.ts';
 import { z } from 'zod';
-import { describeEventLog } from './testing/eventLogContract.ts';
-
-describeEventLog('that is measured', async () => {
-  const log = measuredEventLog(memoryEventLog());
-  onTestFinished(() => log.close());
-  return { log, reopen: async () => log };
-});
 
 it('metrics has what the channels of a name have published, rejected and delivered, and RESYNC', async () => {
   const memory = memoryEventLog();
