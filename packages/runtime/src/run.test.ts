@@ -15,6 +15,7 @@ import { logLines, startService } from '@petstore/testing/serviceProcess';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RunOptions } from './options.ts';
 import { run } from './run.ts';
+import { hangupIgnored } from './signals/stopOnSignals.ts';
 import { hangingService, type Notes, sources, startNotes } from './testing/startNotes.ts';
 
 const severalWorkers = process.platform === 'linux' ? 2 : 1;
@@ -101,6 +102,21 @@ describe('signals', () => {
       expect(await notes.exited).toEqual({ code: 0, signal: null });
       const cutOff = notes.logged('stopped').flatMap((line) => line['cutOff'] ?? []);
       expect(cutOff).toEqual(Array(workers).fill(0));
+    },
+  );
+
+  test.for([...new Set([1, severalWorkers])])(
+    'SIGHUP without TLS is logged, and the service continues: workers: %i',
+    async (workers) => {
+      const notes = await startNotes({ workers });
+      const pids = [notes.child.pid, ...notes.logged('worker listening').map(({ pid }) => Number(pid))];
+      for (const pid of pids) {
+        process.kill(Number(pid), 'SIGHUP');
+        await until(() => expect(notes.logged(hangupIgnored).map((line) => line['pid'])).toContain(pid));
+      }
+      expect(notes.logged(hangupIgnored)).toHaveLength(pids.length);
+      expect((await fetch(`${notes.origin}/readyz`)).status).toBe(200);
+      expect(await notes.stop()).toEqual({ code: 0, signal: null });
     },
   );
 
@@ -267,7 +283,7 @@ async function failedStart(options: object): Promise<string> {
     printed.push(String(text));
     return true;
   });
-  const signals = ['SIGTERM', 'SIGINT'] as const;
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   const before = signals.map((signal) => process.listeners(signal));
   try {
     await expect(run(options as RunOptions)).rejects.toThrow('exit with code 1');

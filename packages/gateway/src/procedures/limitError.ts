@@ -4,6 +4,7 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 /**
  * Names of the limits that a request can exceed, in the records of `onResponse`, and their statuses:
  * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All with `Retry-After`.
+ * - `stopping`: 503, of a call on a WebSocket that arrives while the server stops.
  * - `socket-calls`: 429, of one call on a WebSocket, whose errors have no headers.
  * - `call-timeout`: 504.
  * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The adapter enforces the last two.
@@ -29,6 +30,7 @@ export type Limit =
   | 'rate'
   | 'response-bytes'
   | 'socket-calls'
+  | 'stopping'
   | 'unsent-bytes'
   | 'url-bytes'
   | 'waiting-sockets';

@@ -54,11 +54,10 @@ it.each(['query', 'mutation'] as const)(
       reconnect,
     ]);
     expect(activity.finished).toEqual(['query']);
-    expect(records.filter(({ status }) => status === 503)).toMatchObject([
-      { error: undefined },
-      { error: undefined },
-      { error: undefined },
-    ]);
+    const rejections = records.filter(({ status }) => status === 503);
+    expect(rejections).toHaveLength(3);
+    for (const rejection of rejections)
+      expect(rejection).toMatchObject({ error: undefined, limit: 'stopping' });
   },
 );
 

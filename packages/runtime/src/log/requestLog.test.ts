@@ -74,7 +74,9 @@ test.each([
   ['a client error', { status: 413, limit: 'body-bytes' }, { level: 30, msg: 'request' }],
   ['a limit of the process', { status: 503, limit: 'in-flight' }, { level: 40, msg: 'request' }],
   ['a slow request', { status: 201, durationMs: 2000 }, { level: 40, msg: 'slow request' }],
-  ['a failed check', { status: 503, reason: 'draining' }, { level: 50, msg: 'request' }],
+  ['a failed check', { status: 503, reason: 'unavailable' }, { level: 50, msg: 'request' }],
+  ['/readyz of a service that stops', { status: 503, reason: 'draining' }, { level: 40, msg: 'request' }],
+  ['a call that a stop rejects', { status: 503, limit: 'stopping' }, { level: 40, msg: 'request' }],
 ] as const)('the line of %s has these fields and no others', (_, change, fields) => {
   const { report, lines } = recordLines();
   const request = {
@@ -211,7 +213,7 @@ describe('repeated requests of one kind', () => {
       report(change);
     expect(lines()).toMatchObject([
       { level: 50, status: 503, reason: 'unavailable' },
-      { level: 50, status: 503, reason: 'draining' },
+      { level: 40, status: 503, reason: 'draining' },
       { level: 50, status: 503 },
     ]);
     expect(lines()).toHaveLength(3);

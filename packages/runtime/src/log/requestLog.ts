@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
 import { distinctCodes, serverErrors } from '../failedCalls.ts';
+import { drainingReason } from '../health/healthRoutes.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';
 
 /** Requests that take longer are logged as slow. */
@@ -84,7 +85,9 @@ export function requestLog(
   function onResponse(requestRecord: LoggedRequest): void {
     const { callErrors, error, isStream, limit, reason, status } = requestRecord;
     const isSlow = requestRecord.durationMs > slowMs && !isStream;
-    const isFailure = error !== undefined || (status >= 500 && limit === undefined);
+    // What a stop rejects is no failure: `/readyz` has this reason, and calls on WebSockets have the limit `stopping`.
+    const isFailure =
+      error !== undefined || (status >= 500 && limit === undefined && reason !== drainingReason);
     // Hot path: by default most requests end here.
     if (!logsAll && status < 300 && !isFailure && !isSlow && callErrors === undefined) return;
     const level = isFailure ? 'error' : isSlow || isServerError(requestRecord) ? 'warn' : 'info';
