@@ -29,19 +29,22 @@ interface Running {
   readonly report: string;
 }
 
-function start(folder: string, args: readonly string[]) {
+function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = startProcess(
     process.execPath,
     ['--conditions=trpc-gateway-source', program, 'serve', ...args],
-    { cwd: folder, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: folder, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   return child;
 }
 
 const children: ChildProcess[] = [];
 
-async function serveShape({ args, shape }: Shape): Promise<Running> {
-  const child = start(join(shapes, shape), [...args, '--port', '0']);
+async function serveShape(
+  { args, shape }: Pick<Shape, 'args' | 'shape'>,
+  env?: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const child = start(join(shapes, shape), [...args, '--port', '0'], env);
   children.push(child);
   let printed = '';
   let errors = '';
@@ -541,6 +544,16 @@ describe('trpc-gateway serve', () => {
   it('every shape is served', async () => {
     const folders = await readdir(shapes);
     expect(rows.map(({ shape }) => shape).toSorted()).toEqual(folders.toSorted());
+  });
+
+  it('on a Node that opens no WebSockets, the report of trpc-gateway serve says so', async () => {
+    // As in Node 24.8: `createServer` sets it on each server.
+    const older = `import{Server}from'node:http';Object.defineProperty(Server.prototype,'shouldUpgradeCallback',{set(){}})`;
+    const { report } = await serveShape(
+      { shape: 'kanban', args: ['src/server/root.ts'] },
+      { NODE_OPTIONS: `--import=data:text/javascript,${older}` },
+    );
+    expect(report).toMatch(/ {2}\d+ procedures, not over WebSockets\n/);
   });
 
   it('what the report of trpc-gateway serve says of tRPC is true', async () => {
