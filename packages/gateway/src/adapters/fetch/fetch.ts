@@ -2,7 +2,7 @@
 import type { HttpResponse } from '../../http/response.ts';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
-import { createResponse } from '../serve/fetchResponse.ts';
+import { createResponse, onBun } from '../serve/fetchResponse.ts';
 import { internalErrorResponse } from '../serve/rejections.ts';
 
 /** Options of `gateway.fetch`. */
@@ -55,7 +55,9 @@ export function createFetch({
     } catch {
       response = internalErrorResponse;
     }
-    return createResponse(received, response);
+    const native = createResponse(received, response);
+    if (onBun && received.isLast) native.headers.set('connection', 'close');
+    return native;
   }
 
   /** Handles a call in the style of the global `fetch`, with a URL or with an `init` that changes the request. */

@@ -65,6 +65,19 @@ describe('requests', () => {
     },
   );
 
+  it('a request with Expect: 100-continue and a body that is too large is rejected without 100 Continue (RFC 9110 §10.1.1)', async () => {
+    const listening = await listen((request) =>
+      request.body(1).then(
+        () => ok(),
+        () => ({ ...ok(), status: 413 }),
+      ),
+    );
+    const { socket, text, closed } = await dial(listening);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s);
+  });
+
   it('a pipelined request with Expect: 100-continue whose body is not read gets no 100 Continue, and its connection closes', async () => {
     const first = Promise.withResolvers<void>();
     const listening = await listen(async (request) => {
