@@ -42,15 +42,24 @@ describe.runIf(onBun)('on Bun', () => {
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
   });
 
-  it('a server of Bun that calls gateway.fetch has Connection: close in the response to a request with it', async () => {
+  it('a server of Bun that calls gateway.fetch says Connection: close, and rejects an invalid Host with 400', async () => {
     const respond = createFetch({ handle: () => ok('x') });
     // `serve` needs further options, such as those of WebSockets.
     const server = Bun?.serve({ port: 0, fetch: (request: Request) => respond(request) } as never);
     onTestFinished(() => void server?.stop(true));
-    const { socket, text, closed } = await dial({ port: server?.port ?? 0 });
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    await closed;
-    expect(text().match(/\r\nconnection: .*/gi)).toEqual(['\r\nConnection: close']);
+    for (const [host, status] of [
+      ['x', 200],
+      ['a b', 400],
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
+      const { socket, text, closed } = await dial({ port: server?.port ?? 0 });
+      socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      await closed;
+      expect([text().slice(9, 12), ...(text().match(/\r\nconnection: .*/gi) ?? [])]).toEqual([
+        String(status),
+        '\r\nConnection: close',
+      ]);
+    }
   });
 
   it('a head of more than twice maxHeaderSize gets 431, and a longer target 414', async () => {
