@@ -80,6 +80,16 @@ it('maxInFlight answers a call over the limit with 503 and Retry-After at once, 
   expect(rpc.headers.get('retry-after')).toBe('1');
   expect(await statusAndBody(rpc)).toMatchObject([503, { error: { message, data: { httpStatus: 503 } } }]);
   expect((await send('/v1/ticks')).status).toBe(503);
+  // An EventSource connects again after the end of a stream, and after no other status.
+  for (const path of ['/v1/ticks', '/trpc/ticks']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const events = await send(path, { headers: { accept: 'text/event-stream' } });
+    expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await events.text()).toMatch(
+      /^retry: [12]\d{3}\nevent: (serialized-)?error\ndata: \{.*concurrent calls.*\}\n\n/,
+    );
+  }
   expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
     id: 1,
     error: { message },
@@ -90,7 +100,7 @@ it('maxInFlight answers a call over the limit with 503 and Retry-After at once, 
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
   expect(gateway.callsInFlight()).toBe(0);
   expect((await send('/v1/list')).status).toBe(200);
-  expect(records.filter(({ limit }) => limit === 'in-flight')).toHaveLength(5);
+  expect(records.filter(({ limit }) => limit === 'in-flight')).toHaveLength(7);
   expect(records.every((record) => record.error === undefined)).toBe(true);
 });
 

@@ -2,7 +2,7 @@ import { EventSource } from 'eventsource';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { has } from '../servers.ts';
 import { openShape } from '../startShape.ts';
-import { cancelled, files, mediaRouter, png, quiet } from './streams.ts';
+import { away, cancelled, files, mediaRouter, png, quiet } from './streams.ts';
 
 const { close, document, origin, records, rest, server } = await openShape(mediaRouter);
 afterAll(close);
@@ -38,6 +38,20 @@ describe('a subscription over REST', () => {
     const response = await get('/forbidden');
     expect(response.status).toBe(403);
     expect(await response.json()).toEqual({ code: 'FORBIDDEN', message: 'Not you.', status: 403 });
+  });
+
+  it('an error that may pass is the last event of a stream for EventSource, which connects again', async () => {
+    away.calls = 0;
+    const response = await get('/away');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    away.calls = 0;
+    const source = new EventSource(`${origin}/v1/away`, { fetch: server.fetch });
+    onTestFinished(() => source.close());
+    const received: string[] = [];
+    for (const type of ['error', 'message'] as const)
+      source.addEventListener(type, (event) => 'data' in event && received.push(String(event.data)));
+    const body = '{"code":"SERVICE_UNAVAILABLE","message":"Later.","status":503}';
+    await vi.waitFor(() => expect(received).toEqual([body, '{"n":2}']), { timeout: 10_000 });
   });
 
   it('an error after the first event of a subscription is sent as an error event', async () => {
