@@ -21,6 +21,21 @@ function openChannel(log: EventLog = memoryEventLog()) {
   return eventChannel({ log, name: 'changes', event: Change, keep: { events: 5 } });
 }
 
+/** A log that does not respond at first. */
+function awayLog() {
+  const { promise, resolve: respond } = Promise.withResolvers<void>();
+  const log = memoryEventLog();
+  const away: EventLog = {
+    append: (...args) => promise.then(() => log.append(...args)),
+    async *read(...args) {
+      await promise;
+      yield* log.read(...args);
+    },
+    close: () => log.close(),
+  };
+  return { log: away, respond };
+}
+
 /** The signal of a client, which leaves at the end of the test. */
 function clientSignal(): AbortSignal {
   const controller = new AbortController();
@@ -326,6 +341,36 @@ describe('eventChannel', () => {
     expect(await take(events, 1)).toMatchObject([{ data: 'own' }]);
   });
 
+  it('publish to a log that does not respond fails with 503, and says that the event may be stored', async () => {
+    const channel = openChannel(awayLog().log);
+    await expect(channel.publish('north', change('Rex'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('whether it is stored is unknown'),
+    });
+  });
+
+  it.each([
+    ['RESYNC', {}],
+    ['all animals', { snapshot: () => 'all animals' }],
+  ])(
+    'a new subscriber of a log that does not respond waits for it, then gets %s, with whose id it continues',
+    async (expected, options) => {
+      const { log, respond } = awayLog();
+      const channel = openChannel(log);
+      const signal = clientSignal();
+      const first = take(await channel.subscribe('north', { ...options, signal }), 1).then(
+        ([{ id, data } = { id: '', data: undefined }]) => [data, id],
+        ({ data, declaredCode }) => [declaredCode, data.lastEventId],
+      );
+      respond();
+      const [received, lastEventId] = await first;
+      expect(received).toBe(expected);
+      await publishAll(channel, ['Rex']);
+      const rest = await channel.subscribe('north', { lastEventId, signal });
+      expect(await take(rest, 1)).toMatchObject([{ data: change('Rex') }]);
+    },
+  );
+
   it('a subscription ends when its signal is aborted', async () => {
     const channel = openChannel();
     const controller = new AbortController();
@@ -341,6 +386,18 @@ describe('eventChannel', () => {
     const pending = take(events, 1).catch((error: unknown) => error);
     await log.close();
     expect(await pending).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('publish to a log that is closed fails with 503, and so do new subscriptions', async () => {
+    const log = memoryEventLog();
+    const channel = openChannel(log);
+    await log.close();
+    const signal = clientSignal();
+    const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+    await expect(channel.publish('north', change('Rex'))).rejects.toMatchObject(unavailable);
+    await expect(channel.subscribe('north', { signal })).rejects.toMatchObject(unavailable);
+    const resumed = await channel.subscribe('north', { lastEventId: beginning, signal });
+    await expect(take(resumed, 1)).rejects.toMatchObject(unavailable);
   });
 
   it.each<[options: object, message: string]>([

@@ -1,4 +1,5 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { isTrpcError } from 'trpc-gateway/internal';
 import { isZod } from 'trpc-gateway/internal/schemas';
 import { resyncErrors } from 'trpc-gateway/procedures';
 // `schema.encode`, which `zod/mini` does not have.
@@ -59,7 +60,8 @@ export interface EventChannel<Event> {
    * Stores an event and sends it to the subscribers of the key in all processes that share the log.
    * @returns the id of the event, when it is stored
    * @throws {TRPCError} `PAYLOAD_TOO_LARGE` for an event larger than `maxEventSize`, which is usually one of a large input
-   * @throws if the event does not match the schema, or the log cannot store it
+   * @throws if the event does not match the schema; 503 SERVICE_UNAVAILABLE if the log has not stored it within 1.5 s. Whether
+   * it is stored is then unknown: it may still be, in a few seconds
    */
   publish(key: string, event: Event): Promise<string>;
 
@@ -81,8 +83,9 @@ export interface EventChannel<Event> {
    *     return animalChanges.subscribe(shelter, { lastEventId, signal });
    *   }),
    * ```
-   * @returns the events with their ids, when the position of a new client is fixed: an event that is published later is not missed
-   * @throws if the log cannot be read
+   * @returns the events with their ids, when the position of a new client is fixed: an event that is published later is not missed.
+   * If the log does not respond within 1.5 s, they are returned before, and begin with a `RESYNC` or a `snapshot` when it responds
+   * @throws 503 SERVICE_UNAVAILABLE if the log is closed or cannot be used. While it cannot be reached, the events wait
    */
   subscribe<Snapshot = never>(
     key: string,
@@ -91,6 +94,20 @@ export interface EventChannel<Event> {
 }
 
 const defaultKeep: Retention = { events: 1000, bytes: 4_194_304, ms: 3_600_000 };
+
+/** How long calls wait for the log, in milliseconds: as long as those with an idempotency key wait for their state. */
+export const waitMs = 1500;
+
+/** Returns what a log returns; `undefined` if that takes longer than `waitMs`. */
+async function inTime<T>(result: Promise<T>): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, waitMs, undefined);
+  try {
+    return await Promise.race([result, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /**
  * Defines a channel of events. Subscribers in all processes that share the log get the events, and continue after a disconnect.
@@ -119,9 +136,18 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     }
   }
 
+  /** Reads the log. @throws 503 if it cannot be read */
+  async function* read(channel: string, after: string | undefined, signal: AbortSignal) {
+    try {
+      yield* log.read(channel, after, signal);
+    } catch (cause) {
+      throw unavailable(cause);
+    }
+  }
+
   /** Returns the id after which a new client reads: that of the newest event. */
   async function newest(channel: string, signal: AbortSignal): Promise<string> {
-    for await (const { id } of log.read(channel, undefined, signal)) return id;
+    for await (const { id } of read(channel, undefined, signal)) return id;
     // Its client has left, and nothing will be read.
     if (signal.aborted) return '';
     throw closedError();
@@ -134,7 +160,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
   ): AsyncGenerator<TrackedEnvelope<Event | Snapshot>, void, void> {
     let from: string | undefined = after;
     while (from !== undefined) {
-      const items: AsyncIterable<LogItem> = log.read(channel, from, signal);
+      const items: AsyncIterable<LogItem> = read(channel, from, signal);
       from = undefined;
       for await (const item of items) {
         const event = item.type === 'event' ? decode(item.event) : undefined;
@@ -156,9 +182,19 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     if (!signal.aborted) throw closedError();
   }
 
-  async function* join<Snapshot>(channel: string, id: string, delivery: Delivery<Snapshot>) {
+  /** @param position that of a new client; a promise if the log does not respond */
+  async function* join<Snapshot>(
+    channel: string,
+    position: string | Promise<string>,
+    delivery: Delivery<Snapshot>,
+  ) {
     const { signal, snapshot } = delivery;
-    if (snapshot && !signal.aborted) yield tracked<Event | Snapshot>(id, await snapshot());
+    const id = await position;
+    if (!signal.aborted) {
+      if (snapshot) yield tracked<Event | Snapshot>(id, await snapshot());
+      // What others have published since `subscribe` resolved is missing.
+      else if (position !== id) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
+    }
     yield* deliver(channel, id, delivery);
   }
 
@@ -167,7 +203,11 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
       const stored = JSON.stringify(encodeEvent(schema, event));
       const size = Buffer.byteLength(stored);
       if (size > maxEventSize) throw eventTooLarge(name, size, maxEventSize);
-      return log.append(channelOf(key), stored, keep);
+      const id = await inTime(log.append(channelOf(key), stored, keep)).catch((cause: unknown) => {
+        throw unavailable(cause, unconfirmed);
+      });
+      if (id === undefined) throw unavailable(undefined, unconfirmed);
+      return id;
     },
     async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
       const channel = channelOf(key);
@@ -175,7 +215,8 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
       // An empty field of a query is no id.
       if (lastEventId) return deliver(channel, lastEventId, delivery);
       // No reader is left open: the procedure may fail before it iterates the events, and its client may leave.
-      return join(channel, await newest(channel, signal), delivery);
+      const position = newest(channel, signal);
+      return join(channel, (await inTime(position)) ?? position, delivery);
     },
   };
 }
@@ -184,6 +225,15 @@ interface Delivery<Snapshot> {
   readonly signal: AbortSignal;
   readonly snapshot: (() => Snapshot | Promise<Snapshot>) | undefined;
 }
+
+const unconfirmed =
+  'The event log has not confirmed the event: whether it is stored is unknown, and it may be sent twice if you try again.';
+
+/** Returns a 503 for an error of a log; one that is for clients as it is. */
+export const unavailable = (
+  cause: unknown,
+  message = 'Events cannot be read now. Try again, with the id of the last event that you have received, if any.',
+): TRPCError => (isTrpcError(cause) ? cause : new TRPCError({ code: 'SERVICE_UNAVAILABLE', message, cause }));
 
 /** The error of a subscription whose log was closed: its end would tell clients that nothing follows. */
 export const closedError = (): TRPCError =>

@@ -34,6 +34,10 @@ const batchPages = 100;
 /** How long a reader waits before it tries again to reach Redis, in milliseconds. */
 const retryMs = 200;
 
+/** Replies after which a reader does not wait for Redis: somebody has to change the service, or the rights of its user. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof Error && /^(?:NOAUTH|NOPERM|WRONGPASS|WRONGTYPE) /.test(error.message);
+
 /**
  * Opens an event log in Redis 6.2 or newer, or Valkey, for processes on several machines: a stream for each channel.
  *
@@ -100,18 +104,15 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
       return id;
     },
     read(channel, after, signal) {
-      let hasBegun = false;
-      /** Waits for Redis if it cannot be reached and the reader has begun. */
+      /** Waits for Redis while it cannot be reached. */
       const page = async (hash: string, from: number): Promise<ChannelPage> => {
         void changes.follow();
         for (;;) {
           try {
             // oxlint-disable-next-line no-await-in-loop -- until Redis can be reached
-            const found = await readPage(hash, from);
-            hasBegun = true;
-            return found;
+            return await readPage(hash, from);
           } catch (error) {
-            if (!hasBegun || isClosed || signal.aborted) throw error;
+            if (isClosed || signal.aborted || isFinal(error)) throw error;
             // oxlint-disable-next-line no-await-in-loop
             await sleep(retryMs);
           }

@@ -1,7 +1,7 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { declareErrors, resyncDefinition, resyncErrors } from 'trpc-gateway/procedures';
 import * as z from 'zod';
-import { checkName, closedError } from './eventChannel.ts';
+import { checkName, closedError, unavailable } from './eventChannel.ts';
 import { beginning } from './eventLog.ts';
 import type { JoinOptions, Resumable, ResumableOptions } from './resumableOptions.ts';
 import { openRun, type RunItem, type RunLog, stopReasons } from './runLog.ts';
@@ -91,7 +91,11 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
       if (isClosing) throw closedError();
       const elected = elect(run, key, produce);
       starting.add(elected);
-      const joined = await elected.finally(() => starting.delete(elected));
+      const joined = await elected
+        .catch((cause: unknown) => {
+          throw unavailable(cause);
+        })
+        .finally(() => starting.delete(elected));
       // An empty field of a query is no id.
       const after = lastEventId || beginning;
       return deliver(readRun(run, { after, joined, signal, reportMs: abandonedMs / 3 }));

@@ -1,7 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
-import { closedError } from './eventChannel.ts';
-import { beginning, type EventLog } from './eventLog.ts';
+import { closedError, unavailable, waitMs } from './eventChannel.ts';
+import { beginning, type EventLog, type LogItem } from './eventLog.ts';
 
 export const stopReasons = ['failed', 'lost', 'duration', 'size', 'abandoned', 'shutdown'] as const;
 export type StopReason = (typeof stopReasons)[number];
@@ -57,7 +57,7 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
 
     /** Returns a position in the log after all that has been appended. */
     async newestId(): Promise<string> {
-      for await (const { id } of log.read(channel, undefined, forever())) return id;
+      for await (const { id } of readAtOnce(log, channel, undefined)) return id;
       throw closedError();
     },
 
@@ -69,7 +69,7 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
      */
     async start(): Promise<{ readonly id: string; readonly isOwn: boolean }> {
       let own: string | undefined;
-      for await (const item of log.read(channel, beginning, forever())) {
+      for await (const item of readAtOnce(log, channel, beginning)) {
         if (item.type === 'resync') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
         if (item.type === 'event' && (JSON.parse(item.event) as RunRecord).type === 'start')
           return { id: item.id, isOwn: item.id === own };
@@ -81,7 +81,24 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
   };
 }
 
-const forever = (): AbortSignal => new AbortController().signal;
+/** Reads a channel. @throws 503 if the log does not respond within `waitMs` */
+async function* readAtOnce(
+  log: EventLog,
+  channel: string,
+  after: string | undefined,
+): AsyncGenerator<LogItem> {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(), waitMs);
+  try {
+    for await (const item of log.read(channel, after, waiting.signal)) {
+      clearTimeout(timer);
+      yield item;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  if (waiting.signal.aborted) throw unavailable(undefined);
+}
 
 /** Returns the parts of an id of the log. */
 export function partsOf(id: string): { readonly epoch: string; readonly sequence: number } {

@@ -1,5 +1,5 @@
 import { unhandledRejections } from '@petstore/testing/unhandledRejections';
-import { getTRPCErrorFromUnknown } from '@trpc/server';
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoggedRequest } from '../parts.ts';
@@ -149,6 +149,7 @@ test.each(['errors', 'all'] as const)('at level warn, requests: %s logs no clien
 const unauthorized = { status: 401, operation: undefined } as const;
 const shed = { status: 503, limit: 'queue-time', operation: undefined } as const;
 const failing = { status: 503, error: new AwayError('no connection') };
+const away = { status: 503, error: new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Later.' }) };
 const notReady = {
   status: 503,
   path: '/readyz',
@@ -163,6 +164,7 @@ describe('repeated requests of one kind', () => {
     ['same limit of the client', { status: 429, limit: 'rate' } as const, { level: 30, limit: 'rate' }],
     ['same limit of the process', shed, { level: 40, status: 503, limit: 'queue-time' }],
     ['same fields of kindOf', failing, { level: 50, status: 503, store: 'unavailable' }],
+    ['same message of SERVICE_UNAVAILABLE', away, { level: 50, status: 503, unavailable: 'Later.' }],
     ['same reason of /readyz', notReady, { level: 50, status: 503, reason: 'unavailable' }],
     ['same status of 500 and above, without an error', { status: 500 }, { level: 50, status: 500 }],
     ['slow', { durationMs: 5000 }, { level: 40, status: 200 }],

@@ -1,4 +1,5 @@
 import type { RequestRecord, TraceIds } from 'trpc-gateway';
+import { isTrpcError } from 'trpc-gateway/internal';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
@@ -37,7 +38,8 @@ export interface RequestLogOptions {
   readonly requests: 'errors' | 'all' | 'none';
   /**
    * Classifies an error by log fields, such as `{ store: 'unavailable' }`. Errors with the same fields are of one kind.
-   * Return `undefined` for an unexpected error, which is logged every time; so is one for which it fails. Default: every error is unexpected.
+   * Return `undefined` for an unexpected error, which is logged every time; so is one for which it fails. Default: every error is
+   * unexpected but a `TRPCError` with the code SERVICE_UNAVAILABLE, whose kind is its message: an outage has many.
    */
   readonly kindOf?: ((error: unknown) => Readonly<Record<string, string>> | undefined) | undefined;
 }
@@ -93,7 +95,9 @@ export function requestLog(
     const level = isFailure ? 'error' : isSlow || isServerError(requestRecord) ? 'warn' : 'info';
     if (!logsAll) {
       const kind =
-        error === undefined ? reasonKind(reason) : kindOf && syncResult('kindOf', () => kindOf(error));
+        error === undefined
+          ? reasonKind(reason)
+          : ((kindOf && syncResult('kindOf', () => kindOf(error))) ?? outageKind(error));
       const success = isSlow ? 'slow' : 'failed calls';
       const key = kind ? JSON.stringify(kind) : (limit ?? (status < 300 ? success : status));
       // Unexpected errors are bugs, and each may be a different one.
@@ -143,6 +147,9 @@ const isServerError = ({ callErrors, status }: RequestRecord): boolean =>
   status >= 500 || (callErrors?.some(({ code }) => serverErrors.has(code)) ?? false);
 
 const reasonKind = (reason: string | undefined) => (reason === undefined ? undefined : { reason });
+
+const outageKind = (error: unknown) =>
+  isTrpcError(error) && error.code === 'SERVICE_UNAVAILABLE' ? { unavailable: error.message } : undefined;
 
 /** Truncates a long text and appends its full length. */
 function truncate(text: string): string {
