@@ -12,11 +12,11 @@ import type { EventLog, LogItem } from '../eventLog.ts';
 import { keepAll } from './collect.ts';
 
 const Item = z.object({ id: z.string(), event: z.string() });
-const t = initTRPC.meta<GatewayMeta>().create({ sse: { ping: { enabled: true, intervalMs: 1000 } } });
+const t = initTRPC.meta<GatewayMeta>().create({ sse: { ping: { enabled: true, intervalMs: 5000 } } });
 
 /** Serves the channels of a log until the test ends. `limit` is for agents, which get the last event only. */
 export async function serveEvents(log: EventLog) {
-  const { publish, subscribe } = eventChannel({ log, name: 'events', event: z.string(), keep: keepAll });
+  const channel = eventChannel({ log, name: 'events', event: z.string(), keep: keepAll });
   const router = t.router({
     changes: t.procedure
       .meta({
@@ -27,7 +27,7 @@ export async function serveEvents(log: EventLog) {
       .errors(resyncErrors)
       .subscription(async function* ({ input: { key, lastEventId, limit = Infinity }, signal }) {
         let left = limit;
-        for await (const [id, event] of await subscribe(key, { lastEventId, signal })) {
+        for await (const [id, event] of await channel.subscribe(key, { lastEventId, signal })) {
           yield tracked(id, { id, event });
           left -= 1;
           if (left === 0) return;
@@ -43,7 +43,7 @@ export async function serveEvents(log: EventLog) {
   });
   const { close, port } = await serve(gateway, { port: 0 });
   onTestFinished(async () => void (await close({ graceMs: 0 })));
-  return { publish, router, origin: `http://127.0.0.1:${port}` };
+  return { channel, router, origin: `http://127.0.0.1:${port}` };
 }
 
 type EventsRouter = Awaited<ReturnType<typeof serveEvents>>['router'];
@@ -81,7 +81,8 @@ const connectTrpc =
 
 export const eventClients: Readonly<Record<string, Connect>> = {
   async EventSource({ input: { key, lastEventId = '' }, onItem, origin, signal }) {
-    const source = new EventSource(`${origin}/v1/changes?${new URLSearchParams({ key, lastEventId })}`);
+    const query = new URLSearchParams({ key, lastEventId }).toString();
+    const source = new EventSource(`${origin}/v1/changes?${query}`);
     source.addEventListener('message', ({ data }) => onItem({ type: 'event', ...JSON.parse(data) }));
     source.addEventListener('resync', ({ lastEventId: id }) => onItem({ type: 'resync', id }));
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
