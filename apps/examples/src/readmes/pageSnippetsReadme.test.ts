@@ -16,7 +16,7 @@ import { z } from 'zod';
 export { createGateway } from 'trpc-gateway';
 export { fileStream, resyncErrors } from 'trpc-gateway/procedures';
 export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
-export { createWSClient, httpSubscriptionLink, retryLink } from '@trpc/client';
+export { createWSClient, httpSubscriptionLink, retryLink, wsLink } from '@trpc/client';
 export { tracked } from '@trpc/server';
 export { writeFile } from 'node:fs/promises';
 export { createServer } from 'node:http';

@@ -34,7 +34,7 @@ it('metrics has what the channels of a name have published, rejected and deliver
   client.abort();
   await next;
   await memory.close();
-  await expect(channel.publish('north', 2)).rejects.toThrow('closed');
+  await expect(channel.publish('north', 2)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(values()).toMatchObject({ events_rejected_total: sample(1), events_subscribers: sample(0) });
 });
 
