@@ -16,7 +16,7 @@ describe.skipIf(browserMissing())('an answer in a browser, from four processes',
   ])(
     '$name is reloaded during the answer and shows all of it, and the model is called once',
     async ({ path, output }) => {
-      const page = await browser.newPage();
+      const page = await browser.newPage({ httpCredentials: { username: 'ada', password: 'demo' } });
       onTestFinished(() => page.close());
       const problems: string[] = [];
       page.on('console', (message) => problems.push(message.text()));
