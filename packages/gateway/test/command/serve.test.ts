@@ -558,11 +558,7 @@ describe('trpc-gateway serve', () => {
 
   it('what the report of trpc-gateway serve says of tRPC is true', async () => {
     const { origin, report } = runningOf('hostService');
-    expect(report).toContain('A batch over HTTP has at most 100 calls');
-    const batch = (count: number) =>
-      fetch(`${origin}/trpc/${Array.from({ length: count }, () => 'health').join(',')}?batch=1`);
-    expect([(await batch(100)).status, (await batch(101)).status]).toEqual([200, 400]);
-    expect(report).toContain('a body at most 1 MiB');
+    expect(report).toContain('A body has at most 1 MiB');
     const clone = (bytes: number) => {
       const url = 'x'.repeat(bytes - '{"json":{"url":""}}'.length);
       const body = JSON.stringify({ json: { url } });
