@@ -110,12 +110,15 @@ describe.each(servers)('the gateway in %s', (name, start) => {
   });
 
   it(`${name} keeps its own pages and its own 404`, async () => {
-    const responses = ['/api/hello', '/elsewhere'].map(async (path) => {
+    // All paths below /api are the gateway's there.
+    const isCatchAll = name === 'Next' || name === 'H3';
+    const responses = ['/api/hello', '/elsewhere', isCatchAll ? '/other' : '/api/v2?a'].map(async (path) => {
       const response = await fetch(`${origin}${path}`);
       return [response.status, await response.text()];
     });
     expect(await Promise.all(responses)).toEqual([
       [200, `Hello from ${name}.`],
+      [404, `${name} has no such page.`],
       [404, `${name} has no such page.`],
     ]);
     const nothing = await fetch(`${origin}/api/v1/nothing`);

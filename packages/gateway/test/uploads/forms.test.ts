@@ -26,7 +26,7 @@ const part = (name: string, value: string, filename?: string) =>
   }\r\n\r\n${value}\r\n`;
 
 it('a list may be sent with brackets, as PHP, Rails, qs and axios send it: in a query and a form, over REST and tRPC', async () => {
-  const { origin, expectRest } = await startShape(
+  const { server, expectRest } = await startShape(
     t.router({
       add: post({
         contentTypes: ['multipart/form-data', 'application/x-www-form-urlencoded'],
@@ -55,7 +55,7 @@ it('a list may be sent with brackets, as PHP, Rails, qs and axios send it: in a 
     ['/album?ids[]=x', urlencoded, 400, 'ids.0 (query): must be an integer, such as 42 or -7.'],
   ]);
   const inForm = form(...tags, ['ids[]', '1'], ['ids[]', '2']);
-  const response = await fetch(`${origin}/trpc/add`, inForm);
+  const response = await server.fetch(`${server.origin}/trpc/add`, inForm);
   expect(await response.json()).toEqual({ result: { data: value } });
 });
 

@@ -44,7 +44,6 @@ const badKey =
   'GET /trpc HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\n\r\n';
 
-/** Sends a request to a port, and returns the status and the body of its response. */
 /** An error in the format of REST; over tRPC, it is a member. */
 interface ErrorBody {
   readonly message?: string;
@@ -52,6 +51,7 @@ interface ErrorBody {
   readonly error?: ErrorBody;
 }
 
+/** Sends a request to a port, and returns the status and the body of its response. */
 async function exchange(port: number, request: string): Promise<readonly [status: number, body: ErrorBody]> {
   const { socket, text, closed } = await dial({ port });
   socket.end(request);
