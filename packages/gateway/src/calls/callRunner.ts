@@ -37,11 +37,10 @@ export class CallRunner implements RequestPolicy {
   }
 
   admit(): LimitError | undefined {
-    return this.#deadlines.size >= this.#maxInFlight ? this.overload() : undefined;
+    return this.#deadlines.size >= this.#maxInFlight ? this.#overload() : undefined;
   }
 
-  /** Creates the error of a call that finds no place. */
-  overload(): LimitError {
+  #overload(): LimitError {
     return new LimitError('in-flight', {
       code: 'SERVICE_UNAVAILABLE',
       message: `The server is at its limit of ${this.#maxInFlight} concurrent calls. Try again later.`,
@@ -62,7 +61,7 @@ export class CallRunner implements RequestPolicy {
     // Checked again for each call: other calls may have started while the body, the credential or the context was
     // awaited, and those of a batch that find no place fail alone.
     if (this.#deadlines.size >= this.#maxInFlight) {
-      request.settle(index, new Failure(this.overload()));
+      request.settle(index, new Failure(this.#overload()));
       return;
     }
     const { callTimeoutMs } = procedure;

@@ -21,7 +21,7 @@ export interface Limits {
   /**
    * The largest number of concurrent calls, over REST and tRPC together. Further calls are rejected with 503
    * immediately, because otherwise all calls would become slow. Each call of a batch counts, and so does each
-   * credential that is being verified. Of one batch, at most so many calls run, also if none of them waits.
+   * credential that is being verified. A batch with more calls than this is 400.
    * Subscriptions and streams count until they start. Default: 1000.
    */
   readonly maxInFlight: number;

@@ -93,7 +93,7 @@ function leftOutLines(protocol: string, reasons: readonly Reason[]): readonly st
 function trpcDifferences({ _def: { _config: config } }: AnyTRPCRouter): readonly string[] {
   return [
     `Unexpected errors have the message of their code${config.isDev ? ', and no error has a stack' : ''} (maskUnexpectedErrors: false sends them).`,
-    'A body has at most 1 MiB (maxBodySize), and at most 1,000 calls run at once (maxInFlight).',
+    'A body has at most 1 MiB (maxBodySize), a batch over HTTP at most 1,000 calls (maxInFlight).',
     'Forms and WebSockets of pages of other sites are 403 if they send cookies (cors.origins).',
   ];
 }

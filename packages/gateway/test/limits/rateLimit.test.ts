@@ -103,7 +103,7 @@ it('of a batch of more calls than rateLimit.calls, those beyond it are rejected 
   const message =
     'The request counts as 6 calls, but the rate limit is 5 calls in 60 s. Send fewer calls in a batch.';
   expect(await response.json()).toMatchObject([
-    ...Array(5).fill({ result: { data: 0 } }),
+    ...Array.from({ length: 5 }, () => ({ result: { data: 0 } })),
     { error: { message } },
   ]);
   expect([response.status, response.headers.get('retry-after')]).toEqual([207, '12']);

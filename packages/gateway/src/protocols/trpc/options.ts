@@ -29,7 +29,7 @@ export interface TrpcOptions<Router extends AnyTRPCRouter> extends Pick<
 > {
   /**
    * The largest number of calls in a batch, with every version of tRPC; its own adapters have it since 11.15. A larger
-   * batch is 400. Default: none, as in tRPC; of a batch that has more calls than `maxInFlight`, the further ones are 503.
+   * batch is 400. Default: `maxInFlight`, which is also the most; tRPC has none.
    */
   readonly maxBatchSize?: number;
 }

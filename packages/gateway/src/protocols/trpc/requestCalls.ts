@@ -261,8 +261,6 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
     const { http, isBatchCall, paths } = this.request;
     const rejected = this.context.rejectedCalls?.get(index);
     if (rejected) return rejected;
-    // Calls that complete at once take no place, but the results of a batch stay in memory until its response is written.
-    if (index >= this.settings.limits.maxInFlight) return this.settings.calls.overload();
     if (procedure === undefined) {
       return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }

@@ -179,7 +179,7 @@ export class TrpcRequest implements Target {
   }
 
   #readCalls(path: string, accept: TRPCRequestInfo['accept']): void {
-    const { procedures, trpc } = this.#settings;
+    const { limits, procedures, trpc } = this.#settings;
     const query = this.#query;
     this.isBatchCall = query === 'batch=1' || query.startsWith('batch=1&');
     const rest = this.isBatchCall ? query.slice('batch=1&'.length) : query;
@@ -190,7 +190,7 @@ export class TrpcRequest implements Target {
     }
     if (this.isBatchCall) {
       this.paths = path.split(',');
-      if (this.paths.length > (trpc.maxBatchSize ?? Infinity)) {
+      if (this.paths.length > Math.min(trpc.maxBatchSize ?? Infinity, limits.maxInFlight)) {
         const message = 'Batch call exceeds maximum size';
         throw new LimitError('batch-size', { code: 'BAD_REQUEST', message });
       }
