@@ -428,14 +428,17 @@ const rows: readonly Shape[] = [
   {
     shape: 'chat',
     args: ['src/router.ts', '--context', 'src/router.ts'],
-    procedures: ['post.add', 'post.list', 'post.onAdd', 'whoami'],
+    procedures: ['post.add', 'post.attach', 'post.list', 'post.onAdd', 'whoami'],
     notRest: ['post.onAdd', 'post.add'],
-    notTools: ['post.add'],
+    notTools: ['post.add', 'post.attach'],
     says: [
       /post\.add: it requires scopes, but no authentication scheme returns the scopes of an identity\.$/m,
     ],
     async check(running) {
       expect(await rest(running.origin, '/whoami')).toEqual([200, '127.0.0.1']);
+      const form = new FormData();
+      form.set('file', 'abc');
+      expect(await rest(running.origin, '/post/attach', { body: form })).toEqual([200, ['file']]);
       expect(await rest(running.origin, '/post/list?take=1')).toEqual([200, [{ id: 1, text: 'Hello' }]]);
       // The middleware of the code base still reads its metadata.
       await expect(trpc(running).mutation('post.add', { text: 'a' })).rejects.toThrow('FORBIDDEN');
