@@ -1,8 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
-
-// A compiler, on a machine that may have no core to spare.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** The names that the snippets of the pages use without an import or a declaration. */
 const namesModule = `

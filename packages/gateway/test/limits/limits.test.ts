@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { needs } from '../servers.ts';
 import { batchTarget, nestedJson, startService, validKey } from '../startService.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 const statusAndBody = async (response: Response) => [response.status, await response.json()] as const;
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

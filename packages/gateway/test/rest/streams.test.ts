@@ -80,7 +80,7 @@ describe('a subscription over REST', () => {
     const received: number[] = [];
     source.addEventListener('message', ({ data }) => received.push(JSON.parse(data).n));
     // Each connection lasts one second and has one event.
-    await vi.waitFor(() => expect(received).toEqual([1, 2]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received).toEqual([1, 2]));
   });
 
   it('a subscription that throws at the end of maxDurationMs ends, and the server continues', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { call, startSocketGateway } from './startSocketGateway.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 const reconnect = { id: null, method: 'reconnect' };
 const withKey = { headers: { authorization: 'Bearer good-key' } };
 
