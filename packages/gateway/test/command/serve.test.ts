@@ -256,7 +256,7 @@ const rows: readonly Shape[] = [
       expect(await callTool(running, 'scores_create', score, cookie)).toBe('NUMERIC');
       // createContext of the code base has renewed it on `res`.
       const { headers } = await fetch(`${origin}/v1/traces/all?projectId=p1`, { headers: cookie });
-      expect(headers.getSetCookie()).toEqual(['session-token=ada2']);
+      expect(headers.getSetCookie()).toEqual(['session-token=ada2', 'seen=1']);
     },
   },
   {
@@ -366,7 +366,7 @@ const rows: readonly Shape[] = [
   {
     shape: 'dashboard',
     args: ['src/root.ts', '--context', 'src/trpc.ts'],
-    procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable'],
+    procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable', 'app.icons.all'],
     notRest: ['app.selectable'],
     notTools: ['info', 'app.selectable', 'app.remove'],
     says: [/app\.remove: switched off in its metadata \(mcp\)$/m],
@@ -380,6 +380,7 @@ const rows: readonly Shape[] = [
       expect(await rest(origin, '/apps/search?query=&limit=3')).toEqual([200, [{ id: '', href: '3' }]]);
       const { headers } = await fetch(`${origin}/v1/apps`);
       expect(headers.get('x-home')).toBe('1');
+      expect(await rest(origin, '/icons')).toEqual([200, ['home.svg']]);
       expect(await callTool(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
       expect(await trpc(running, {}, superjson).query('app.selectable')).toEqual([]);
     },
