@@ -136,23 +136,6 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     }
   }
 
-  /** Reads the log. @throws 503 if it cannot be read */
-  async function* read(channel: string, after: string | undefined, signal: AbortSignal) {
-    try {
-      yield* log.read(channel, after, signal);
-    } catch (cause) {
-      throw unavailable(cause);
-    }
-  }
-
-  /** Returns the id after which a new client reads: that of the newest event. */
-  async function newest(channel: string, signal: AbortSignal): Promise<string> {
-    for await (const { id } of read(channel, undefined, signal)) return id;
-    // Its client has left, and nothing will be read.
-    if (signal.aborted) return '';
-    throw closedError();
-  }
-
   async function* deliver<Snapshot>(
     channel: string,
     after: string,
@@ -160,7 +143,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
   ): AsyncGenerator<TrackedEnvelope<Event | Snapshot>, void, void> {
     let from: string | undefined = after;
     while (from !== undefined) {
-      const items: AsyncIterable<LogItem> = read(channel, from, signal);
+      const items: AsyncIterable<LogItem> = read(log, channel, from, signal);
       from = undefined;
       for await (const item of items) {
         const event = item.type === 'event' ? decode(item.event) : undefined;
@@ -171,7 +154,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
         // The client wants all events from the beginning, and there has been none.
         if (item.type === 'joined' && !snapshot) continue;
         // After an event that the schema rejects, others may follow: one RESYNC stands for all of them.
-        const id = item.type === 'event' ? await newest(channel, signal) : item.id;
+        const id = item.type === 'event' ? await newest(log, channel, signal) : item.id;
         if (!snapshot) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
         yield tracked(id, await snapshot());
         if (item.type !== 'event') continue;
@@ -215,7 +198,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
       // An empty field of a query is no id.
       if (lastEventId) return deliver(channel, lastEventId, delivery);
       // No reader is left open: the procedure may fail before it iterates the events, and its client may leave.
-      const position = newest(channel, signal);
+      const position = newest(log, channel, signal);
       return join(channel, (await inTime(position)) ?? position, delivery);
     },
   };
@@ -224,6 +207,23 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
 interface Delivery<Snapshot> {
   readonly signal: AbortSignal;
   readonly snapshot: (() => Snapshot | Promise<Snapshot>) | undefined;
+}
+
+/** Reads a log. @throws 503 if it cannot be read */
+async function* read(log: EventLog, channel: string, after: string | undefined, signal: AbortSignal) {
+  try {
+    yield* log.read(channel, after, signal);
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+}
+
+/** Returns the id after which a new client reads: that of the newest event. */
+async function newest(log: EventLog, channel: string, signal: AbortSignal): Promise<string> {
+  for await (const { id } of read(log, channel, undefined, signal)) return id;
+  // Its client has left, and nothing will be read.
+  if (signal.aborted) return '';
+  throw closedError();
 }
 
 const unconfirmed =
