@@ -35,7 +35,8 @@ export default defineConfig({
     retry: 1,
     reporters: ['minimal', new FailuresAsTheyHappen()],
     setupFiles: ['./vitest.setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

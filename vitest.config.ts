@@ -5,6 +5,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { type Adapter, adapters } from './packages/gateway/test/adapters.ts';
 import { isTrpcBefore } from './packages/testing/src/olderTrpc.ts';
+import { measureSlowness } from './packages/testing/src/slowness.ts';
 import FailuresAsTheyHappen from './vitest.failures.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
@@ -13,6 +14,10 @@ const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'
 
 // One seed for every property test of a run; vitest.setup.ts gives it to fast-check.
 process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
+
+// Before the tests, which make the machine busy themselves.
+const slowness = measureSlowness();
+process.env['TEST_SLOWNESS'] = String(slowness);
 
 // In a process of its own: the adapter sets an environment variable, which the tests would inherit.
 const probe = `await import('./packages/gateway/src/adapters/uws/addon.ts').catch((error) => {
@@ -110,6 +115,12 @@ const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
 const redis = './packages/testing/src/redisSetup.ts';
 const bundle = './apps/server/test/testing/bundledProcess.ts';
 
+/**
+ * Whether each file has a process of its own. The files of some projects share a few, which saves the time in which each
+ * would import zod, tRPC and the sources. The long form shows that none needs another one.
+ */
+const isolate = process.env['PETSTORE_TESTS'] !== undefined;
+
 /** A project has the name by which `vitest run --project` of a package's script knows it. */
 const project = (
   name: string,
@@ -120,6 +131,11 @@ const project = (
   extends: true,
   test: { name, include: [...include], exclude: [...exclude, ...notNow], globalSetup: [...globalSetup] },
 });
+
+const sharing = (name: string, include: readonly string[]): TestProjectInlineConfiguration => {
+  const { test, ...rest } = project(name, include);
+  return { ...rest, test: { ...test, isolate } };
+};
 
 const suites = 'packages/gateway/test/';
 /** The suites that use no adapter, and generated inputs whose outcome no adapter sees. */
@@ -170,7 +186,7 @@ export default defineConfig({
   resolve: { conditions },
   test: {
     projects: [
-      project('gateway', ['packages/gateway/src/**/*.test.ts']),
+      sharing('gateway', ['packages/gateway/src/**/*.test.ts']),
       ...(Object.keys(adapters) as Adapter[])
         // Bun runs its own suites: vitest.bun.config.ts.
         .filter((adapter) => adapter !== 'bun' && (adapter !== 'uws' || hasUws))
@@ -182,7 +198,7 @@ export default defineConfig({
       project('runtime', ['packages/runtime/src/**/*.test.ts'], [mongodb, redis]),
       project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
       ...['bench', 'testing', 'typegen', 'types'].map((name) =>
-        project(name, [`packages/${name}/src/**/*.test.ts`]),
+        sharing(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
       project('repository', repository, [], []),
       project('documents', documents, [bundle], []),
@@ -200,7 +216,8 @@ export default defineConfig({
       ...(process.env['PETSTORE_TESTS'] === undefined && { condition: /timed out|not within/i }),
     },
     // Long: a machine that has no core to spare is no failure, and only a test that hangs waits for it.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000 * slowness,
+    hookTimeout: 240_000 * slowness,
+    expect: { poll: { timeout: 30_000 * slowness } },
   },
 });

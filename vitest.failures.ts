@@ -7,8 +7,8 @@ import type { Reporter, TestCase, TestError, TestModule, TestProject, Vitest } f
 const corkWarning = /^Warning: uWS\.HttpResponse writes must be made from within a corked callback.*\n?/gm;
 
 /**
- * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended). Ends with the names
- * of the tests that failed, the number of skipped ones, and the seed of the property tests with the command that repeats them.
+ * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended). Ends, also after
+ * Ctrl-C, with the names of the tests that failed, the number of skipped ones, and the seed of the property tests with the command that repeats them.
  */
 export default class FailuresAsTheyHappen implements Reporter {
   readonly #failed: string[] = [];
@@ -23,6 +23,11 @@ export default class FailuresAsTheyHappen implements Reporter {
     // Latin-1 keeps the bytes of a character that two chunks share.
     const withoutWarning = (chunk: Uint8Array | string) =>
       Buffer.from(Buffer.from(chunk).toString('latin1').replaceAll(corkWarning, ''), 'latin1');
+    // Vitest only ends its processes: the run has no end that is reported.
+    process.once('SIGINT', () => {
+      process.stderr.write('\nInterrupted. What has failed until now:\n');
+      this.#printOutcome();
+    });
     errorStream.write = (chunk: Uint8Array | string, ...rest: never[]) =>
       write(withoutWarning(chunk), ...rest);
   }
@@ -61,11 +66,7 @@ export default class FailuresAsTheyHappen implements Reporter {
         '\nNo test ran. Tests of faults, load and browsers, and most suites of other adapters than uWebSockets.js, run with PETSTORE_TESTS=all: write it before the command.\n',
       );
     }
-    const skipped = [...this.#skipped].map(
-      ([line, count]) => `Skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${line}`,
-    );
-    const lines = [...this.#failed, ...this.#flaky, ...skipped];
-    if (lines.length > 0) process.stderr.write(`\n${lines.join('\n')}\n`);
+    this.#printOutcome();
     const command = process.argv
       .slice(2)
       .join(' ')
@@ -73,5 +74,13 @@ export default class FailuresAsTheyHappen implements Reporter {
     process.stdout.write(
       `\nProperty tests: TEST_SEED=${process.env['TEST_SEED']} npx vitest ${command} repeats the inputs of this run.\n`,
     );
+  }
+
+  #printOutcome(): void {
+    const skipped = [...this.#skipped].map(
+      ([line, count]) => `Skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${line}`,
+    );
+    const lines = [...this.#failed, ...this.#flaky, ...skipped];
+    if (lines.length > 0) process.stderr.write(`\n${lines.join('\n')}\n`);
   }
 }

@@ -1,9 +1,15 @@
 import { configureGlobal, readConfigureGlobal } from 'fast-check';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { missingInTrpc } from './packages/testing/src/olderTrpc.ts';
+import { deadlineMs } from './packages/testing/src/slowness.ts';
 
 // vitest.config.ts takes a new seed for each run, or the one that TEST_SEED has.
 configureGlobal({ ...readConfigureGlobal(), seed: Number(process.env['TEST_SEED']) });
+
+// Unlike `expect.poll`, it has no setting for its deadline, which is one second.
+const { waitFor } = vi;
+vi.waitFor = (check, options = {}) =>
+  waitFor(check, { timeout: deadlineMs, ...(typeof options === 'number' ? { timeout: options } : options) });
 
 // A test fails if it causes unexpected output, since that output would hide an error.
 const methods = ['log', 'info', 'warn', 'error', 'debug'] as const;

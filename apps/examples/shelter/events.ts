@@ -12,6 +12,12 @@ const publishMs = 10_000;
 /** How often a process looks for adoptions that are not published, in milliseconds. */
 const lookMs = 5_000;
 
+/** Texts of records are limited by the body of a request alone, 1 MiB. Each record that is stored can thus be published. */
+const maxEventSize = 2_097_152;
+
+/** How much of their events is kept. */
+const keptBytes = 67_108_864;
+
 interface ShelterEventsOptions {
   readonly eventLog: EventLog;
   readonly store: Store;
@@ -26,12 +32,19 @@ export class ShelterEvents {
   readonly #log: ServiceLog;
 
   constructor({ eventLog, store, log }: ShelterEventsOptions) {
-    this.animals = eventChannel({ log: eventLog, name: 'animals', event: AnimalChange });
+    this.animals = eventChannel({
+      log: eventLog,
+      name: 'animals',
+      event: AnimalChange,
+      keep: { bytes: keptBytes },
+      maxEventSize,
+    });
     this.adoptions = eventChannel({
       log: eventLog,
       name: 'adoptions',
       event: Adoption,
-      keep: { events: 10_000, ms: 30 * 86_400_000 },
+      keep: { events: 10_000, bytes: keptBytes, ms: 30 * 86_400_000 },
+      maxEventSize,
     });
     this.#store = store;
     this.#log = log;

@@ -138,5 +138,5 @@ describe.each(stores)('relations on the %s store', (kind) => {
       const errors = settled.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       for (const error of errors) expect(['CONFLICT', 'version-mismatch']).toContain(error.code);
     }
-  }, 60_000);
+  });
 });

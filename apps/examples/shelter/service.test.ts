@@ -85,15 +85,13 @@ test.runIf(process.platform === 'linux')(
     for (const events of await Promise.all(streams)) expect(ids(events)).toEqual(animals);
     const worker = logLines(service).find(({ msg }) => msg === 'worker listening');
     process.kill(Number(worker?.['pid']), 'SIGKILL');
-    const resumed = await vi.waitFor(() => watch(after, 4), { timeout: 15_000, interval: 50 });
+    const resumed = await vi.waitFor(() => watch(after, 4), { interval: 50 });
     expect(ids(resumed)).toEqual(animals);
     // A worker that is starting would end with an error.
     const listeners = () => logLines(service).filter(({ msg }) => msg === 'worker listening');
-    await expect.poll(listeners, { timeout: 15_000 }).toHaveLength(3);
+    await expect.poll(listeners).toHaveLength(3);
     expect(await stop()).toEqual({ code: 0, signal: null });
   },
-  // Four processes start, on a machine that may be busy.
-  120_000,
 );
 
 test('main.ts without ISSUER prints what is missing and ends with code 1', async () => {
@@ -111,4 +109,4 @@ test('the OpenAPI document of the shelter passes the recommended rules of Redocl
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const lint = promisify(execFile)(join(root, 'node_modules/.bin/redocly'), ['lint', file], { cwd: root });
   await expect(lint).resolves.toMatchObject({ stderr: expect.stringContaining('valid') });
-}, 60_000);
+});

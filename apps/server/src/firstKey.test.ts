@@ -41,7 +41,7 @@ describe('the first start on a new store', () => {
     expect(shown).toHaveLength(1);
     for (const { origin } of servers) {
       const key = keyOf(shown[0] ?? '');
-      await vi.waitFor(async () => expect((await listPets(origin, { key })).status).toBe(200), 15_000);
+      await vi.waitFor(async () => expect((await listPets(origin, { key })).status).toBe(200));
     }
   });
 

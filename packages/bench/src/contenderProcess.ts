@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@petstore/testing/freePort';
+import { slowness } from '@petstore/testing/slowness';
 import { apiKey } from './cases.ts';
 import type { Contender } from './contenders.ts';
 import { onCore, serverCore } from './cores.ts';
@@ -12,7 +13,7 @@ import { processorSeconds, processTree } from './processTree.ts';
 import { seedOverHttp } from './seedOverHttp.ts';
 
 /** How long a contender may take until its first response, in milliseconds. */
-const startDeadlineMs = 30_000;
+const startDeadlineMs = 30_000 * slowness;
 
 const running = new Set<ChildProcess>();
 

@@ -29,7 +29,6 @@ describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () =>
   for (const { suite, cases, contender } of served) {
     it.skipIf(contender.runtime === 'bun' && !hasBun)(
       `${contender.name} answers every case of the suite ${suite} that it does not leave out as all others do`,
-      { timeout: 60_000 },
       async ({ skip }) => {
         const process = await startContender(contender).catch((error: unknown) => {
           if (error instanceof UnavailableError) skip(error.message);
@@ -51,7 +50,7 @@ describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () =>
     );
   }
 
-  it('every contender rejects malformed JSON and an invalid body with 400', { timeout: 60_000 }, async () => {
+  it('every contender rejects malformed JSON and an invalid body with 400', async () => {
     const statuses: Record<string, readonly number[]> = {};
     const byHand = [
       'minimal',

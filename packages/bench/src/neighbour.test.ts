@@ -13,8 +13,8 @@ it.skipIf(!isLinux)('a neighbour uses its core during an action, and not before 
       await action();
       return (await neighbour.processorSeconds()) - before;
     };
-    const runs = () => vi.waitFor(async () => expect(await used(() => sleep(10))).toBeGreaterThan(0), 10_000);
-    const rests = () => vi.waitFor(async () => expect(await used(() => sleep(10))).toBe(0), 10_000);
+    const runs = () => vi.waitFor(async () => expect(await used(() => sleep(10))).toBeGreaterThan(0));
+    const rests = () => vi.waitFor(async () => expect(await used(() => sleep(10))).toBe(0));
     await rests();
     await neighbour.during(runs);
     await rests();

@@ -53,6 +53,7 @@ export function createProtocols(
     maxResponseSize,
     reportError,
     shapeOf: (error) => errors.shapeOf(error, true),
+    encodeTrpc: (shape, context) => errors.encode(shape, context).text,
   });
 
   const settings: ProtocolSettings = {
@@ -69,7 +70,7 @@ export function createProtocols(
     ...settings,
     config,
     basePath: paths.trpcBasePath,
-    trpc: trpcOptions(options.trpc, limits, reportError),
+    trpc: trpcOptions(options.trpc, reportError),
     readForm: createReadForm(operations, limits),
     errors,
   };

@@ -120,7 +120,7 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
     upgrade,
     ...(maxQueueMs < Infinity && { shed }),
     rejectHttp,
-    fetch: createFetch({ handle, maxBodySize, maxStreamSize }),
+    fetch: createFetch({ handle, maxBodySize, maxStreamSize, rejectHttp }),
     maxBodySize,
     maxStreamSize,
     maxMessageSize: maxMessageSizeOf(limits),

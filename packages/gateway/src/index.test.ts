@@ -33,6 +33,7 @@ it('the entry points export exactly these values', () => {
     'fileStream',
   ]);
   expect(Object.keys(internal).toSorted()).toEqual([
+    'LimitError',
     'editDistance',
     'formatProblems',
     'formatValue',

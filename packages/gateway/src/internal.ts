@@ -5,4 +5,5 @@ export { formatValue } from './http/formatValue.ts';
 export { ignoreRejection, tryHook } from './http/hooks.ts';
 export { isThenable } from './http/maybePromise.ts';
 export { isTrpcError } from './procedures/isTrpcError.ts';
+export { LimitError } from './procedures/limitError.ts';
 export { editDistance, optional, optionProblems, type OptionRules, required } from './checks/optionRules.ts';

@@ -62,7 +62,7 @@ export interface GatewayOptions<
   readonly trpcBasePath?: `/${string}`;
   /**
    * Options of tRPC's own adapters: `allowBatching`, `allowMethodOverride`, `maxBatchSize`, `responseMeta` and `onError`.
-   * Default: as in tRPC's adapters, but at most 100 calls in a batch.
+   * Default: as in tRPC's adapters, but at most `maxInFlight` calls in a batch.
    */
   readonly trpc?: TrpcOptions<Router>;
   /**

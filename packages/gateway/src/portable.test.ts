@@ -3,13 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { startFetchProgram } from '@petstore/testing/fetchProgram';
 import { runtimesToTest } from '@petstore/testing/runtimes';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as portable from './testing/portableCalls.ts';
 import type { ServedProcedure } from './procedures/procedure.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
-
-// Starts two processes, possibly on a machine without an idle core.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const runtimes = runtimesToTest('deno', 'workerd');
 const source = fileURLToPath(new URL('.', import.meta.url));

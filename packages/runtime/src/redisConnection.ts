@@ -16,12 +16,15 @@ export interface RedisClient {
 /** How long a command may take, in milliseconds. Requests stop waiting earlier. */
 const commandTimeoutMs = 5000;
 
+/** How long a client that does not connect again is kept, in milliseconds, before another one connects. */
+const givenUpMs = 1000;
+
 /** How long `close` waits for replies, in milliseconds. */
 const closeTimeoutMs = 2000;
 
 /**
- * Runs commands with a deadline, and connects with another client, at most every 5 s, after a command that exceeded it:
- * `redis` 6.3.1 never rejects a command that was sent and is not answered. Other commands of the client before fail then, too.
+ * Runs commands with a deadline, and connects with another client after a command that exceeded it: `redis` 6.3.1 never rejects
+ * a command that was sent and is not answered. Other commands of the client before fail then, too.
  */
 export class RedisConnection<Client extends RedisClient = RedisClient> {
   readonly #connect: () => Client;
@@ -51,7 +54,7 @@ export class RedisConnection<Client extends RedisClient = RedisClient> {
   /** @throws the client's errors, and an error if the server does not respond in time */
   async run<T>(command: (client: Client) => Promise<T>, timeoutMs = commandTimeoutMs): Promise<T> {
     if (this.#isClosed) throw new Error('The connection to Redis is closed.');
-    if (!this.#client.isOpen) this.#replace(this.#client);
+    if (!this.#client.isOpen && performance.now() - this.#createdAt >= givenUpMs) this.#replace(this.#client);
     const client = this.#client;
     const { promise, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
@@ -84,7 +87,6 @@ export class RedisConnection<Client extends RedisClient = RedisClient> {
 
   #replace(client: Client): void {
     if (this.#isClosed || client !== this.#client) return;
-    if (performance.now() - this.#createdAt < commandTimeoutMs) return;
     this.#client = this.#open();
     void destroy(client);
   }

@@ -18,6 +18,7 @@ import { UnclosedStoreError } from './signals/endProcess.ts';
 import { errorText } from './signals/errorText.ts';
 import {
   drainDeadlineMs,
+  hangupIgnored,
   stopDeadlineMs,
   type Stoppable,
   type StopOptions,
@@ -148,6 +149,8 @@ class Service {
       ...(snapshot && { metrics: snapshot }),
       notReady: () => this.#notReady(),
       fatalError: this.#fatalError.promise,
+      // With TLS, `reloadCertificates` listens.
+      ...(this.#options.listen?.tls === undefined && { onHangup: () => log.info(hangupIgnored) }),
       close: ({ drainMs } = { drainMs: drainDeadlineMs }) => this.#close(service, drainMs),
     };
   }

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deadlineMs as standard } from './slowness.ts';
 
 /**
  * Waits until a condition holds.
  * @param what what is waited for, which is called for the message
- * @throws if it does not hold within a minute
+ * @throws if it does not hold within a deadline, by default `deadlineMs` of slowness.ts
  */
 export async function eventually(
   what: () => string,
   holds: () => boolean | Promise<boolean>,
-  deadlineMs = 60_000,
+  deadlineMs = standard,
 ): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   while (!(await holds())) {

@@ -31,7 +31,7 @@ async function startedBy({ stdout }: ReturnType<typeof startProcess>): Promise<n
   throw new Error(`It has started none: ${printed}`);
 }
 
-const isGone = (pid: number) => vi.waitFor(() => expect(lives(pid)).toBe(false), 15_000);
+const isGone = (pid: number) => vi.waitFor(() => expect(lives(pid)).toBe(false));
 
 describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
   'a process that a test started, %s,',
@@ -46,12 +46,12 @@ describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
 
     test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
       'ends when vitest is ended by %s in the middle of the test',
-      { timeout: 60_000 },
       async (signal) => {
         const folder = await mkdtemp(join(root, 'node_modules/.test-'));
         onTestFinished(() => rm(folder, { recursive: true }));
         await mkdir(join(folder, 'tests'));
-        const never = `import { test } from 'vitest'; ${starter(forever)}
+        const never = `import { expect, test } from 'vitest'; ${starter(forever)}
+          test('that fails', () => expect(1).toBe(2));
           test('that is never done', () => new Promise(() => {}), 600_000);`;
         await writeFile(join(folder, 'tests/never.test.ts'), never);
         const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -61,11 +61,17 @@ describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
           '--root',
           folder,
           '--disable-console-intercept',
+          `--reporter=${join(root, 'vitest.failures.ts')}`,
         ]);
+        let errors = '';
+        runner.stderr?.on('data', (text) => (errors += String(text)));
         const pid = await startedBy(runner);
+        await vi.waitFor(() => expect(errors).toContain('FAILED'));
         expect(lives(pid)).toBe(true);
         runner.kill(signal);
         await isGone(pid);
+        // Ctrl-C in a terminal.
+        expect(errors.includes('Failed: || tests/never.test.ts > that fails')).toBe(signal === 'SIGINT');
       },
     );
   },

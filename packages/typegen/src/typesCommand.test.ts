@@ -162,11 +162,12 @@ describe('trpc-gateway-typegen', () => {
       `export { otherRouter } from ${JSON.stringify(router)};\nsetInterval(() => {}, 1000);\n`,
     );
     const main = fileURLToPath(new URL('main.ts', import.meta.url));
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--conditions=trpc-gateway-source', main, '--router', module],
-      { timeout: 15_000 },
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--conditions=trpc-gateway-source',
+      main,
+      '--router',
+      module,
+    ]);
     expect(stdout).toBe(await generateTypes(example.otherRouter));
   });
 });

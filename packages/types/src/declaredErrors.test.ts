@@ -112,6 +112,5 @@ describe('declared errors', () => {
       );
       expect([...new Set(rejected)]).toEqual(expected);
     },
-    240_000,
   );
 });

@@ -48,7 +48,6 @@ describe('generated types', () => {
       const printed = await compile({ files, packages: 'repository', ...options });
       expect(differences(files, printed)).toEqual([]);
     },
-    240_000,
   );
 });
 
@@ -91,7 +90,7 @@ describe('the comparison', () => {
       exactOptionalPropertyTypes: true,
     });
     printed = all.split('\n');
-  }, 120_000);
+  });
 
   it.each(changes.map(([what, , , difference], index) => [what, difference, index] as const))(
     'the comparison reports %s',

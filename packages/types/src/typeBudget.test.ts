@@ -9,6 +9,5 @@ describe('the generated types of 200 procedures', () => {
       expect(cost.instantiations).toBeGreaterThan(0);
       expect(cost.instantiations).toBeLessThanOrEqual(instantiations);
     },
-    60_000,
   );
 });

@@ -10,6 +10,7 @@ await app.register(async (scope) => {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
   scope.all('/api/*', (request, reply) => {
+    if (!gateway.serves(new URL(request.url, 'http://x').pathname)) return reply.callNotFound();
     reply.hijack();
     handler(request.raw, reply.raw);
   });

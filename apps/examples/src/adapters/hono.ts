@@ -5,8 +5,10 @@ import { gateway } from './gateway.ts';
 
 const app = new Hono();
 app.get('/api/hello', (context) => context.text('Hello from Hono.'));
-app.all('/api/*', (context) =>
-  gateway.fetch(context.req.raw, { remoteAddress: getConnInfo(context).remote.address }),
+app.all('/api/*', (context, next) =>
+  gateway.serves(context.req.path)
+    ? gateway.fetch(context.req.raw, { remoteAddress: getConnInfo(context).remote.address })
+    : next(),
 );
 app.notFound((context) => context.text('Hono has no such page.', 404));
 const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT'] ?? 3000) });

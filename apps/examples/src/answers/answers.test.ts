@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connectClients, fetchEvents } from './testing/clients.ts';
-import { answerTo, newAnswers, newQuestion } from './testing/newAnswers.ts';
+import { answerTo, authorization, newAnswers, newQuestion } from './testing/newAnswers.ts';
 
 describe('an answer of a model on four processes', () => {
   let service: Awaited<ReturnType<typeof newAnswers>>;
@@ -57,7 +57,7 @@ describe('an answer of a model on four processes', () => {
     async () => {
       const question = newQuestion();
       const all = connectClients(service.origin, question, 48);
-      await expect.poll(() => all.every(({ text }) => text !== ''), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => all.every(({ text }) => text !== '')).toBe(true);
       const [producer = 0] = service.calledBy(question.question);
       const killedAt = performance.now();
       process.kill(producer, 'SIGKILL');
@@ -75,7 +75,9 @@ describe('an answer of a model on four processes', () => {
 
   it('an agent receives the words of the answer as progress, again if it calls again, and the model is called once', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${service.origin}/mcp`)));
+    const url = new URL(`${service.origin}/mcp`);
+    const requestInit = { headers: { authorization } };
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
     onTestFinished(() => client.close());
     const question = newQuestion();
     for (let calls = 0; calls < 2; calls += 1) {

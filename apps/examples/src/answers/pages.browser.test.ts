@@ -16,7 +16,7 @@ describe.skipIf(browserMissing())('an answer in a browser, from four processes',
   ])(
     '$name is reloaded during the answer and shows all of it, and the model is called once',
     async ({ path, output }) => {
-      const page = await browser.newPage();
+      const page = await browser.newPage({ httpCredentials: { username: 'ada', password: 'demo' } });
       onTestFinished(() => page.close());
       const problems: string[] = [];
       page.on('console', (message) => problems.push(message.text()));
@@ -27,10 +27,10 @@ describe.skipIf(browserMissing())('an answer in a browser, from four processes',
       await page.getByRole('button', { name: 'Ask' }).click();
       const shown = page.locator(output);
       for (const word of ['slowly', 'says so', 'three']) {
-        await expect.poll(() => shown.textContent(), { timeout: 20_000 }).toContain(word);
+        await expect.poll(() => shown.textContent()).toContain(word);
         await page.reload();
       }
-      await expect.poll(() => shown.textContent(), { timeout: 20_000 }).toMatch(answerTo(question));
+      await expect.poll(() => shown.textContent()).toMatch(answerTo(question));
       expect(service.calledBy(question)).toHaveLength(1);
       expect(problems).toEqual([]);
     },

@@ -1,4 +1,4 @@
-import { initTRPC } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { streamText, toUIMessageStream, type UIMessageChunk } from 'ai';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { type Resumable, runErrors } from 'trpc-gateway-runtime/events';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { SlowModel } from './model.ts';
 
 interface Context {
+  readonly user: string | undefined;
   readonly model: SlowModel;
   readonly answers: Resumable<string>;
   readonly chats: Resumable<UIMessageChunk>;
@@ -13,14 +14,20 @@ interface Context {
 
 const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
 
-/** A question with an id that its page creates. Whoever has the id can read the answer: a service with users adds their ids to the keys. */
+/** A question with an id that its page creates. The keys of answers contain the user, so that nobody else can read them. */
 const Question = z.object({
   id: z.uuid(),
   question: z.string().max(1000),
   lastEventId: z.string().optional(),
 });
 
-const question = t.procedure.errors(runErrors).input(Question);
+const question = t.procedure
+  .errors(runErrors)
+  .input(Question)
+  .use(({ ctx: { user }, next }) => {
+    if (user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED' });
+    return next({ ctx: { user } });
+  });
 
 export const answersRouter = t.router({
   answer: question
@@ -28,14 +35,20 @@ export const answersRouter = t.router({
       openapi: { method: 'GET', path: '/answers/{id}', event: z.string() },
       mcp: { description: 'Answers a question slowly. A call with the same id continues the answer.' },
     })
-    .subscription(({ ctx: { answers, model }, input: { id, lastEventId, question: text }, signal }) =>
-      answers.join(id, { lastEventId, signal, produce: (stop) => model.ask(text, stop) }),
+    .subscription(({ ctx: { answers, model, user }, input: { id, lastEventId, question: text }, signal }) =>
+      answers.join(`${user}:${id}`, {
+        caller: user,
+        lastEventId,
+        signal,
+        produce: (stop) => model.ask(text, stop),
+      }),
     ),
 
   /** For `useChat` of the AI SDK. */
   chat: question.subscription(
-    ({ ctx: { chats, model }, input: { id, lastEventId, question: prompt }, signal }) =>
-      chats.join(id, {
+    ({ ctx: { chats, model, user }, input: { id, lastEventId, question: prompt }, signal }) =>
+      chats.join(`${user}:${id}`, {
+        caller: user,
         lastEventId,
         signal,
         produce: (abortSignal) =>

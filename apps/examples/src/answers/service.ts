@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { UIMessageChunk } from 'ai';
 import { build } from 'esbuild';
-import { createGateway, type HttpResponse } from 'trpc-gateway';
+import { createGateway, custom, type HttpRequest, type HttpResponse } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
 import { resumable } from 'trpc-gateway-runtime/events';
@@ -11,6 +11,13 @@ import { z } from 'zod';
 import { SlowModel } from './model.ts';
 import { answerPage } from './answerPage.ts';
 import { answersRouter } from './router.ts';
+
+/** The users of the example, by their names and passwords (RFC 7617). */
+const users = new Map([
+  [btoa('ada:demo'), 'ada'],
+  [btoa('ben:demo'), 'ben'],
+]);
+const challenge = 'Basic realm="answers", charset="UTF-8"';
 
 export interface AnswersOptions {
   readonly port: number;
@@ -46,11 +53,20 @@ async function start(
     router: answersRouter,
     document: { title: 'Answers', version: '1.0.0' },
     mcp: mcp(),
-    createContext: () => ({ answers, chats, model }),
+    authentication: custom({
+      name: 'basic',
+      read: (source) => source.header('authorization')?.match(/^Basic +(\S+)$/i)?.[1],
+      verify: (credential) => users.get(credential),
+      challenge,
+      document: { type: 'http', scheme: 'basic' },
+    }),
+    // Each new answer calls the model.
+    rateLimit: { calls: 600, windowMs: 60_000 },
+    createContext: ({ identity }) => ({ answers, chats, model, user: identity }),
     routes: {
       ...options.routes,
-      '/': () => html(answerPage),
-      '/chat': () => html(chatPage),
+      '/': (request) => html(request, answerPage),
+      '/chat': (request) => html(request, chatPage),
       '/chat.js': async () => respond('text/javascript', await (script ??= chatScript())),
     },
   });
@@ -65,7 +81,11 @@ const chatPage = `<!doctype html>
 <script src="/chat.js"></script>
 </html>`;
 
-const html = (page: string): HttpResponse => respond('text/html; charset=utf-8', page);
+/** A page, for which the browser asks for the credential that it then sends with each request. */
+const html = (request: HttpRequest, page: string): HttpResponse =>
+  request.hasHeader('authorization')
+    ? respond('text/html; charset=utf-8', page)
+    : { status: 401, headers: [['www-authenticate', challenge]] };
 
 const respond = (type: string, body: string): HttpResponse => ({
   status: 200,

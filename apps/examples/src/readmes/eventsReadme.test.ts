@@ -1,9 +1,6 @@
 import { freePort } from '@petstore/testing/freePort';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
-
-// Runs a compiler and two processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Reads server-sent events until the client has `count` of them. */
 async function readEvents(url: string, count: number, headers: Readonly<Record<string, string>> = {}) {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { freePort } from '@petstore/testing/freePort';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { curlLines, newSnippets, printedBy, readReadme } from './readme.ts';
 
 const folder = 'docs/gateway';
@@ -38,9 +38,6 @@ async function writePrograms() {
   );
   return { ...snippets, port, origin: `http://127.0.0.1:${port}` };
 }
-
-// Runs a compiler and several processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 test('the README of trpc-gateway and the pages of docs/gateway have these programs', () => {
   expect(Object.keys(programs)).toEqual([

@@ -1,10 +1,7 @@
 import { createTRPCUntypedClient, createWSClient, httpBatchLink, splitLink, wsLink } from '@trpc/client';
 import { freePort } from '@petstore/testing/freePort';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
-
-// Runs compilers and several processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 type Files = Readonly<Record<string, string>>;
 

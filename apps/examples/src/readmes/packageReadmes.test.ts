@@ -22,5 +22,4 @@ test('the programs in the READMEs of @petstore/core, embedded-store and types co
   for (const [file, program] of programs) {
     expect([file, await run(file, { KEY: key })]).toEqual([file, `${printedBy(program)}\n`]);
   }
-  // A compiler and the programs one after the other took 60 s with 17 processes on two cores.
-}, 180_000);
+});

@@ -1,8 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
-
-// A compiler, on a machine that may have no core to spare.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** The names that the snippets of the pages use without an import or a declaration. */
 const namesModule = `
@@ -16,7 +13,7 @@ import { z } from 'zod';
 export { createGateway } from 'trpc-gateway';
 export { fileStream, resyncErrors } from 'trpc-gateway/procedures';
 export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
-export { createWSClient, httpSubscriptionLink, retryLink } from '@trpc/client';
+export { createWSClient, httpSubscriptionLink, retryLink, wsLink } from '@trpc/client';
 export { tracked } from '@trpc/server';
 export { writeFile } from 'node:fs/promises';
 export { createServer } from 'node:http';

@@ -1,10 +1,7 @@
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { freePort } from '@petstore/testing/freePort';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { curlLines, newSnippets, readReadme } from './readme.ts';
-
-// Runs a compiler and a process, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const noCurl = commandMissing('curl');
 

@@ -1,10 +1,7 @@
 import type { RunOptions } from 'trpc-gateway-runtime';
 import { freePort } from '@petstore/testing/freePort';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { curlLines, databaseFile, firstColumn, newSnippets, readReadme } from './readme.ts';
-
-// Runs a compiler and a process, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const readme = await readReadme('packages/runtime/README.md');
 

@@ -1,8 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
-
-// A compiler and several processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const { blocks } = await readReadme('docs/migrating/sessions.md');
 const programs = Object.fromEntries(

@@ -3,11 +3,8 @@ import { commandMissing } from '@petstore/testing/commandMissing';
 import { freePort } from '@petstore/testing/freePort';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { listening, startService } from '@petstore/testing/serviceProcess';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { curlLines, newSnippets, readReadme } from './readme.ts';
-
-// Runs a compiler and processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const noCurl = commandMissing('curl');
 

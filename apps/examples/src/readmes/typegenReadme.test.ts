@@ -1,9 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
-
-// Runs a compiler and several processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 });
 
 const command = fileURLToPath(new URL('../../../../packages/typegen/src/main.ts', import.meta.url));
 

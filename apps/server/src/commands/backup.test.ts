@@ -32,44 +32,40 @@ function creating(origin: string, writers: number) {
   };
 }
 
-test(
-  'backup of a running store has everything that was acknowledged before, and continues its ids',
-  { timeout: 60_000 },
-  async () => {
-    const folder = await newFolder();
-    const server = await folder.serve({ env: { API_KEY: apiKey } });
-    const { created, stop } = creating(server.origin, 8);
-    onTestFinished(stop);
-    for (const round of [1, 2]) {
-      const length = created.length + 200;
-      while (created.length < length) await new Promise((resolve) => setTimeout(resolve, 5));
-      const before = [...created];
-      const to = join(dirname(folder.dataDir), `backup ${round}`);
-      const { code, stdout, stderr } = await folder.command(['backup', to]);
-      expect({ code, stderr, stdout }).toEqual({
-        code: 0,
-        stderr: '',
-        stdout: expect.stringMatching(
-          /^Backed up [\d,]+ animals(?:, 0 \w+)* and 0 API keys \([\d,]+ bytes\) to .*backup \d in [\d.]+ s\.\n$/,
-        ),
-      });
+test('backup of a running store has everything that was acknowledged before, and continues its ids', async () => {
+  const folder = await newFolder();
+  const server = await folder.serve({ env: { API_KEY: apiKey } });
+  const { created, stop } = creating(server.origin, 8);
+  onTestFinished(stop);
+  for (const round of [1, 2]) {
+    const length = created.length + 200;
+    while (created.length < length) await new Promise((resolve) => setTimeout(resolve, 5));
+    const before = [...created];
+    const to = join(dirname(folder.dataDir), `backup ${round}`);
+    const { code, stdout, stderr } = await folder.command(['backup', to]);
+    expect({ code, stderr, stdout }).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        /^Backed up [\d,]+ animals(?:, 0 \w+)* and 0 API keys \([\d,]+ bytes\) to .*backup \d in [\d.]+ s\.\n$/,
+      ),
+    });
 
-      expect(await readdir(to)).toEqual(['petstore.mdb']);
-      expect((await stat(to)).mode & 0o777).toBe(0o700);
-      expect((await stat(join(to, 'petstore.mdb'))).mode & 0o777).toBe(0o600);
-      expect(await folder.command(['verify', to])).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining(' is intact: '),
-      });
-      const store = await openEmbeddedStore({ dataDir: to, create: false, collections });
-      for (const animal of before) expect(await store.collection(animals).get(animal.id)).toEqual(animal);
-      const next = await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
-      expect(next.id).toBeGreaterThan(before.length);
-      expect(await store.collection(animals).get(next.id - 1)).toBeDefined();
-      await store.close();
-    }
-  },
-);
+    expect(await readdir(to)).toEqual(['petstore.mdb']);
+    expect((await stat(to)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(to, 'petstore.mdb'))).mode & 0o777).toBe(0o600);
+    expect(await folder.command(['verify', to])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(' is intact: '),
+    });
+    const store = await openEmbeddedStore({ dataDir: to, create: false, collections });
+    for (const animal of before) expect(await store.collection(animals).get(animal.id)).toEqual(animal);
+    const next = await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
+    expect(next.id).toBeGreaterThan(before.length);
+    expect(await store.collection(animals).get(next.id - 1)).toBeDefined();
+    await store.close();
+  }
+});
 
 /** Runs the command in this process. */
 const backup = ({ inProcess }: Folder, to: string, env?: Readonly<Record<string, string>>) =>

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { measures } from '@petstore/testing/slowness';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfiguration } from '../configuration/configuration.ts';
 import { openStore } from '../store/openStore.ts';
@@ -9,8 +10,8 @@ import { listPets, openSocket } from '../../test/testing/petCalls.ts';
 
 const status = async (origin: string, key: string) => (await listPets(origin, { key })).status;
 
-/** Waits until a check passes, also on a busy machine. Tests of the key verifier, with fake time, check the delay. */
-const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
+/** Waits until a check passes. Tests of the key verifier, with fake time, check the delay. */
+const until = (check: () => unknown) => vi.waitFor(check, { interval: 50 });
 
 const add = (name: string, expires?: string): KeysCommand => ({ run: 'keys add', name, expires });
 
@@ -62,27 +63,30 @@ describe('keys while a server uses the same folder', () => {
     });
   });
 
-  test('the verification of an invalid key takes no longer than that of a valid one', async () => {
-    const good = (await keys(server, add('good'))).stdout.trim();
-    const bad = `psk_${'x'.repeat(43)}`;
-    const times = { good: [] as number[], bad: [] as number[] };
-    const HEAD = async (key: string) => {
-      const start = performance.now();
-      // An unknown path: the responses differ only by the credential.
-      await fetch(`${server.origin}/v1/nothing`, {
-        method: 'HEAD',
-        headers: { authorization: `Bearer ${key}` },
-      });
-      return performance.now() - start;
-    };
-    for (let round = 0; round < 400; round += 1) {
-      times.good.push(await HEAD(good));
-      times.bad.push(await HEAD(bad));
-    }
-    const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length / 2] ?? 0;
-    // Factor 2: a shared machine is noisy, and a scan of all keys or a slow hash would cost far more.
-    expect(median(times.bad)).toBeLessThan(median(times.good) * 2);
-  });
+  test.skipIf(!measures)(
+    'the verification of an invalid key takes no longer than that of a valid one',
+    async () => {
+      const good = (await keys(server, add('good'))).stdout.trim();
+      const bad = `psk_${'x'.repeat(43)}`;
+      const times = { good: [] as number[], bad: [] as number[] };
+      const HEAD = async (key: string) => {
+        const start = performance.now();
+        // An unknown path: the responses differ only by the credential.
+        await fetch(`${server.origin}/v1/nothing`, {
+          method: 'HEAD',
+          headers: { authorization: `Bearer ${key}` },
+        });
+        return performance.now() - start;
+      };
+      for (let round = 0; round < 400; round += 1) {
+        times.good.push(await HEAD(good));
+        times.bad.push(await HEAD(bad));
+      }
+      const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length / 2] ?? 0;
+      // Factor 2: a shared machine is noisy, and a scan of all keys or a slow hash would cost far more.
+      expect(median(times.bad)).toBeLessThan(median(times.good) * 2);
+    },
+  );
 });
 
 test('keys list prints names and times in order of creation, and no key', async () => {

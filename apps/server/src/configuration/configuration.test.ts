@@ -28,7 +28,7 @@ describe('the defaults', () => {
     WORKERS: 1,
     MAX_IN_FLIGHT: 1000,
     MAX_QUEUE_MS: 50,
-    MAX_BATCH_SIZE: 100,
+    MAX_BATCH_SIZE: 1000,
     CALL_TIMEOUT_MS: 30_000,
     ADMIN_HOST: '127.0.0.1',
     LOG_LEVEL: 'info',

@@ -194,7 +194,7 @@ export const Configuration = z.object({
     description:
       'How long a request waits to be read, in milliseconds, before the process is overloaded. Under lasting overload, further requests get a 503 response',
   }),
-  MAX_BATCH_SIZE: wholeNumber(1, 10_000).default(100).register(variables, {
+  MAX_BATCH_SIZE: wholeNumber(1, 10_000).default(1000).register(variables, {
     description: 'The maximum number of calls in a tRPC batch',
   }),
   CALL_TIMEOUT_MS: wholeNumber(1, 3_600_000).default(30_000).register(variables, {

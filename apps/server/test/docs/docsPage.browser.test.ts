@@ -14,7 +14,7 @@ interface Look {
   readonly colorScheme?: 'light' | 'dark';
 }
 
-describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(browserMissing())('the docs page in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
@@ -55,7 +55,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
       await page.mouse.wheel(0, 400);
       return heading.isVisible();
     };
-    await expect.poll(isRendered, { timeout: 30_000, interval: 100 }).toBe(true);
+    await expect.poll(isRendered, { interval: 100 }).toBe(true);
     await heading.scrollIntoViewIfNeeded();
   }
 

@@ -58,7 +58,7 @@ describe.skipIf(mongodbUri === undefined)('copy with MongoDB', () => {
     const next = (await create(again.origin)) as { id: number };
     expect(next.id).toBeGreaterThan(id);
     await again.stop();
-  }, 60_000);
+  });
 
   test('copy --resume continues after kill -9', async ({ annotate }) => {
     const { dataDir } = await newStockedFolder(60_000);
@@ -94,7 +94,7 @@ describe.skipIf(mongodbUri === undefined)('copy with MongoDB', () => {
     });
     const back = await command(['copy', '--from', uri, '--to', `${dataDir}-2`]);
     expect(checksumIn(back.stdout)).toBe(checksumIn(stdout));
-  }, 120_000);
+  });
 
   test.for([['keys', 'list'], ['keys', 'revoke', 'ci'], ['copy']])(
     '%j of a missing database fails with a one-line message and creates none',

@@ -28,7 +28,7 @@ describe.skipIf(mongodbUri === undefined)('CREATE_STORE=never on MongoDB', () =>
     expect([response.status, await response.json()]).toMatchObject([503, { reason: 'unavailable' }]);
     // On a busy machine, the response comes before the database has answered.
     await expect
-      .poll(() => logLines(server), { timeout: 10_000 })
+      .poll(() => logLines(server))
       .toContainEqual(
         expect.objectContaining({
           level: 50,

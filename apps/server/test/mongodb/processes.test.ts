@@ -21,7 +21,7 @@ describe.skipIf(mongodbUri === undefined)('four server processes on one database
     const origins = servers.map(({ origin }) => origin);
     /** Returns the stderr of processes that have printed something. */
     const shown = () => servers.map(({ stderr }) => stderr()).filter((text) => text !== '');
-    await vi.waitFor(() => expect(shown()).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(shown()).toHaveLength(1));
     const [key = ''] = /psk_[\w-]{43}/.exec(shown().join('')) ?? [];
     const headers = { authorization: `Bearer ${key}` };
 

@@ -47,7 +47,7 @@ describe('TLS_CERT and TLS_KEY', () => {
       await vi.waitFor(() => {
         const warnings = logLines(server).filter(({ msg }) => String(msg).includes('restart the service'));
         expect(warnings).toHaveLength(Number(WORKERS));
-      }, 15_000);
+      });
       expect(await shownBy(server.origin)).toBe('one');
       expect(await server.stop()).toEqual({ code: 0, signal: null });
     },
@@ -63,7 +63,7 @@ describe('TLS_CERT and TLS_KEY', () => {
         server.child.kill('SIGHUP');
         expect(workersOf(server)).toHaveLength(3);
       },
-      { timeout: 10_000, interval: 5 },
+      { interval: 5 },
     );
     const ended = logLines(server).filter(({ msg }) => msg === 'worker exited');
     expect(ended).toMatchObject([{ signal: 'SIGKILL' }]);
@@ -100,11 +100,11 @@ describe('TLS_CERT and TLS_KEY', () => {
     await vi.waitFor(() => {
       const line = logLines(server).find(({ level }) => level === 50);
       expect(line).toMatchObject({ err: { message: expect.stringContaining(files.certFile) } });
-    }, 5_000);
+    });
     expect(await shownBy(server.origin)).toBe('one');
     await write('two');
     server.child.kill('SIGHUP');
-    await vi.waitFor(async () => expect(await shownBy(server.origin)).toBe('two'), 15_000);
+    await vi.waitFor(async () => expect(await shownBy(server.origin)).toBe('two'));
   });
 });
 
@@ -117,7 +117,7 @@ test('reloadCertificates reloads on a change of either file and on SIGHUP, until
   onTestFinished(end);
   for (const [index, file] of [files.certFile, files.keyFile].entries()) {
     await utimes(file, index + 1, index + 1);
-    await vi.waitFor(() => expect(reloads).toBe(index + 1), 5_000);
+    await vi.waitFor(() => expect(reloads).toBe(index + 1));
   }
   process.emit('SIGHUP');
   expect(reloads).toBe(3);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpConnection } from '@petstore/testing/drain';
 import { freePort } from '@petstore/testing/freePort';
+import { measured, slowness } from '@petstore/testing/slowness';
 import { describe, expect, test, vi } from 'vitest';
 import { namesIn } from '../testing/namesIn.ts';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
@@ -11,9 +12,6 @@ import { createHead } from '../testing/petCalls.ts';
 // The long form: `npm run test:long -w @petstore/server`.
 const isLong = process.env['PETSTORE_TESTS'] === 'long';
 const rounds = isLong ? 200 : 3;
-
-/** How long a process may take to start. */
-const startMs = { timeout: 60_000, interval: 5 };
 
 /** Node prints this when the process has a listener of SIGTERM. Before, while Node starts, the signal ends the process. */
 const caught = 'catches SIGTERM';
@@ -64,7 +62,7 @@ async function stopAfter(delayMs: number) {
   const port = await freePort();
   const env = { API_KEY: apiKey, WORKERS: '4', PORT: String(port) };
   const server = start({ env, nodeArgs: [`--import=data:text/javascript,${reportCaught}`] });
-  await vi.waitFor(() => expect(server.stderr()).toContain(caught), startMs);
+  await vi.waitFor(() => expect(server.stderr()).toContain(caught), { interval: 5 });
   const calls: Calls = { created: [], unanswered: 0 };
   const done = new AbortController();
   const clients = Array.from({ length: 4 }, (_, client) => createAnimals(port, client, done.signal, calls));
@@ -87,7 +85,7 @@ async function stopAfter(delayMs: number) {
 describe.runIf(process.platform === 'linux')('SIGTERM during a start with WORKERS=4', () => {
   test(
     `SIGTERM at ${rounds} random moments of a start ends it within 10 s with code 0, leaves no worker and loses no call`,
-    { timeout: rounds * 30_000 },
+    { timeout: rounds * 60_000 * slowness },
     async ({ annotate }) => {
       const { serve } = await newFolder();
       const since = performance.now();
@@ -102,7 +100,7 @@ describe.runIf(process.platform === 'linux')('SIGTERM during a start with WORKER
           unanswered: 0,
           lost: 0,
         });
-        expect(result.exitMs).toBeLessThan(10_000);
+        expect(measured(result.exitMs)).toBeLessThan(10_000);
         results.push(result);
       }
       const serving = [0, 1, 2, 3, 4].map((count) => results.filter((each) => each.serving === count).length);

@@ -1,8 +1,10 @@
+import type { TRPCError } from '@trpc/server';
 import type { ResponseControls } from 'trpc-gateway/procedures';
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';
 import type { Store } from '../store/store.ts';
+import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
 import { memoryStore } from '../store/testing/memoryStore.ts';
 import { procedure, router } from '../trpc.ts';
 import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './records.ts';
@@ -127,4 +129,42 @@ test.for([
 ] as const)('%s fails with %s', async ([, code, message, call]) => {
   await caller().create({ name: 'Dogs' });
   await expect(call()).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+});
+
+test.each<[StoreErrorCode, TRPCError['code']]>([
+  ['unavailable', 'SERVICE_UNAVAILABLE'],
+  ['full', 'SERVICE_UNAVAILABLE'],
+  ['forbidden', 'SERVICE_UNAVAILABLE'],
+  ['fatal', 'SERVICE_UNAVAILABLE'],
+  ['closed', 'SERVICE_UNAVAILABLE'],
+  ['migration-needed', 'SERVICE_UNAVAILABLE'],
+  ['outcome-unknown', 'GATEWAY_TIMEOUT'],
+  ['key-reused', 'UNPROCESSABLE_CONTENT'],
+  ['too-many-reservations', 'TOO_MANY_REQUESTS'],
+  ['conflict', 'CONFLICT'],
+  ['version-mismatch', 'CONFLICT'],
+  ['invalid', 'BAD_REQUEST'],
+  ['damaged', 'INTERNAL_SERVER_ERROR'],
+  ['incompatible', 'INTERNAL_SERVER_ERROR'],
+])('an error %s of the store is %s for clients, without its message', async (storeCode, code) => {
+  const cause = new StoreError(storeCode, 'mongodb://root:hunter2@db');
+  const throws = () => {
+    throw cause;
+  };
+  for (const fail of [throws, () => Promise.reject(cause)]) {
+    const failing = { list: fail, create: fail, createOnce: fail, get: fail, update: fail, delete: fail };
+    store = { ...store, collection: () => failing };
+    for (const call of [
+      () => caller().list({ limit: 1 }),
+      () => caller().create({ name: 'Dogs' }),
+      () => caller('key').create({ name: 'Dogs' }),
+      () => caller().get({ id: 1 }),
+      () => caller().update({ id: 1 }),
+      () => caller().delete({ id: 1 }),
+    ]) {
+      const error = await call().catch((failure: unknown) => failure as TRPCError);
+      expect(error).toMatchObject({ code, cause });
+      expect(error).toMatchObject({ message: expect.not.stringContaining('hunter2') as string });
+    }
+  }
 });

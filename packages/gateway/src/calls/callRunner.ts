@@ -6,7 +6,7 @@ import { isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type CallSource } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedure.ts';
-import { CallContext, type RequestPolicy, type RequestContext } from './requestContext.ts';
+import { CallContext, type RequestPolicy } from './requestContext.ts';
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { ToError } from './mapError.ts';
@@ -14,7 +14,7 @@ import { runObserved } from './telemetry.ts';
 
 /**
  * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
- * rejects a request with 503 if its calls would exceed `maxInFlight`.
+ * rejects a request with 503 if none of its calls could run.
  */
 export class CallRunner implements RequestPolicy {
   readonly #maxInFlight: number;
@@ -36,8 +36,8 @@ export class CallRunner implements RequestPolicy {
     return this.#deadlines.size;
   }
 
-  admit({ target }: RequestContext): LimitError | undefined {
-    return this.#deadlines.size + target.callCount > this.#maxInFlight ? this.#overload() : undefined;
+  admit(): LimitError | undefined {
+    return this.#deadlines.size >= this.#maxInFlight ? this.#overload() : undefined;
   }
 
   #overload(): LimitError {
@@ -58,7 +58,8 @@ export class CallRunner implements RequestPolicy {
     index: number,
     shared: CallContext,
   ): void {
-    // Checked again, since other calls may have started while the body, the credential or the context was awaited.
+    // Checked again for each call: other calls may have started while the body, the credential or the context was
+    // awaited, and those of a batch that find no place fail alone.
     if (this.#deadlines.size >= this.#maxInFlight) {
       request.settle(index, new Failure(this.#overload()));
       return;

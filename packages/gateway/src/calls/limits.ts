@@ -21,7 +21,8 @@ export interface Limits {
   /**
    * The largest number of concurrent calls, over REST and tRPC together. Further calls are rejected with 503
    * immediately, because otherwise all calls would become slow. Each call of a batch counts, and so does each
-   * credential that is being verified. Subscriptions and streams count until they start. Default: 1000.
+   * credential that is being verified. A batch with more calls than this is 400.
+   * Subscriptions and streams count until they start. Default: 1000.
    */
   readonly maxInFlight: number;
   /**
@@ -61,9 +62,6 @@ const fixedLimits = (maxBodySize: number) => ({
 
 /** All limits of a request or a call. */
 export type AllLimits = Limits & Readonly<ReturnType<typeof fixedLimits>>;
-
-/** The default limit of calls in a batch: ten times the number that a page typically sends while it loads. */
-export const defaultBatchSize = 100;
 
 /** Returns all limits, with defaults for those that the options leave out. */
 export const limitsOf = ({

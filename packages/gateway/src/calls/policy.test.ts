@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import type { RequestRecord } from './requestRecord.ts';
@@ -86,6 +87,22 @@ it.each<[what: string, admit: () => unknown]>([
 ])('a request is admitted if admit returns %s', async (_what, admit) => {
   const { send } = await start({ admit } as Policy);
   expect((await send('/v1/read')).status).toBe(200);
+});
+
+it('a response waits for settled of every policy, though one of them has failed, and is a 500', async () => {
+  const order: string[] = [];
+  const settled = async () => {
+    for (let turns = 0; turns < 10; turns += 1) await nextTurn();
+    order.push('settled');
+  };
+  const { send } = await start(
+    { settled: () => Promise.reject(new Error('The audit log is full.')) },
+    { settled },
+    { settled },
+  );
+  const { status } = await send('/v1/write', { method: 'POST' });
+  order.push(String(status));
+  expect(order).toEqual(['settled', 'settled', '500']);
 });
 
 describe('complete', () => {

@@ -130,6 +130,8 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   target: Target = noTarget;
   /** Data of the service's policies. */
   data: object = noData;
+  /** The errors of the calls of a batch that a policy has rejected while it admitted others, by their index. */
+  rejectedCalls: ReadonlyMap<number, TRPCError> | undefined = undefined;
   /** The challenges of a 401. */
   challenges: readonly string[] | undefined = undefined;
   /** The value of the `RateLimit` header. */

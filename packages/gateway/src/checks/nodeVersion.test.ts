@@ -5,7 +5,10 @@ it.each(['index', 'procedures', 'adapters/uws/serve', 'protocols/mcp/index', 'co
   async (module) => {
     const path = `${import.meta.dirname}/../${module}.ts`;
     const groupBy = Object.getOwnPropertyDescriptor(Map, 'groupBy') ?? {};
-    onTestFinished(() => void Object.defineProperty(Map, 'groupBy', groupBy));
+    onTestFinished(() => {
+      Object.defineProperty(Map, 'groupBy', groupBy);
+      vi.resetModules();
+    });
     Reflect.deleteProperty(Map, 'groupBy');
     vi.resetModules();
     await expect(import(path)).rejects.toThrow(

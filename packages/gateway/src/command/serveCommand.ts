@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serve } from '../adapters/node/serve.ts';
+import { opensWebSockets } from '../adapters/node/webSockets.ts';
 import type { Routes } from '../calls/routes.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
@@ -59,6 +60,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     file,
     origin: `http://${listening.host}:${listening.port}`,
     hasDocsPage: docs !== undefined,
+    hasWebSockets: opensWebSockets(),
     hasContext: values.context !== undefined,
   });
   return { stdout, code: undefined };

@@ -16,6 +16,7 @@ interface Started {
   readonly file: string;
   readonly origin: string;
   readonly hasDocsPage: boolean;
+  readonly hasWebSockets: boolean;
   readonly hasContext: boolean;
 }
 
@@ -24,13 +25,17 @@ const readme = relative('', fileURLToPath(new URL('../../README.md', import.meta
 
 /** Returns the text that `trpc-gateway serve` prints: where it listens, what it serves, leaves out, and what differs. */
 export function serveReport(started: Started): string {
-  const { file, hasContext, hasDocsPage, origin, router, served } = started;
+  const { file, hasContext, hasDocsPage, hasWebSockets, origin, router, served } = started;
   const notRest = reasonsLeftOut(started, 'rest');
   const notTools = reasonsLeftOut(started, 'mcp');
   const { length } = served.procedures;
   const without = (reasons: readonly Reason[]) => length - new Set(reasons.map(([path]) => path)).size;
   const urls = [
-    ['tRPC', `${origin}/trpc`, `${countOf(length, 'procedure')}, also over WebSockets`],
+    [
+      'tRPC',
+      `${origin}/trpc`,
+      `${countOf(length, 'procedure')}, ${hasWebSockets ? 'also' : 'not'} over WebSockets`,
+    ],
     ['REST', `${origin}/v1`, countOf(without(notRest), 'operation')],
     ['MCP', `${origin}/mcp`, countOf(without(notTools), 'tool')],
     ['OpenAPI', `${origin}/openapi.json`, ''],
@@ -88,7 +93,7 @@ function leftOutLines(protocol: string, reasons: readonly Reason[]): readonly st
 function trpcDifferences({ _def: { _config: config } }: AnyTRPCRouter): readonly string[] {
   return [
     `Unexpected errors have the message of their code${config.isDev ? ', and no error has a stack' : ''} (maskUnexpectedErrors: false sends them).`,
-    'A batch over HTTP has at most 100 calls (trpc.maxBatchSize), a body at most 1 MiB (maxBodySize).',
+    'A body has at most 1 MiB (maxBodySize), a batch over HTTP at most 1,000 calls (maxInFlight).',
     'Forms and WebSockets of pages of other sites are 403 if they send cookies (cors.origins).',
   ];
 }

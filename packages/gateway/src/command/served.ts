@@ -6,7 +6,7 @@ import type { McpMeta, RestMeta } from '../procedures/meta.ts';
 /** What the metadata of a router chooses for REST and MCP. If it chooses nothing for one of them, all is served. */
 export interface Served {
   readonly procedures: readonly ServedByMetadata[];
-  /** Whether some procedure has `openapi` in its metadata: REST then has those alone. */
+  /** Whether some procedure has `openapi` with a path in its metadata: REST then has those with `openapi` alone. */
   readonly hasRestMetadata: boolean;
   /** Whether some procedure has `mcp` in its metadata: the tools are then those alone. */
   readonly hasToolMetadata: boolean;
@@ -38,7 +38,7 @@ export async function readServed(router: AnyTRPCRouter): Promise<Served> {
       return { path, type, hasOutput: output !== undefined, openapi, mcp };
     },
   );
-  const hasRestMetadata = procedures.some(({ openapi }) => openapi !== undefined);
+  const hasRestMetadata = procedures.some(({ openapi }) => isObject(openapi) && openapi.path !== undefined);
   const hasToolMetadata = procedures.some(({ mcp }) => mcp !== undefined);
   return {
     hasRestMetadata,

@@ -56,10 +56,8 @@ describe('an encoded stream', () => {
     let yielded = 0;
     const iterator = encoded(
       (async function* () {
-        for (;;) {
-          yielded += 1;
-          yield Buffer.alloc(1024);
-        }
+        // As much as it can: if it were read to its end, the test would fail and not hang.
+        for (; yielded < 1000; yielded += 1) yield Buffer.alloc(1024);
       })(),
       coding,
     );

@@ -27,15 +27,18 @@ export function requireJson(
 
 const overrideHint = 'which has no JSON Schema; add one with .meta({ override: { type: … } })';
 
+const formHint =
+  'REST needs openapi: { contentTypes: ["multipart/form-data"] } in its metadata, and it cannot be a tool';
+
 /** The problems of schemas that JSON cannot represent, by type. */
 const unrepresentableReasons: Readonly<Record<string, string | undefined>> = {
-  File: 'a File, which JSON does not support; use z.file() and contentTypes: ["multipart/form-data"]',
-  FormData: 'a FormData, which JSON does not support; add contentTypes: ["multipart/form-data"]',
+  File: `a File, which JSON does not support; ${formHint}`,
+  FormData: `a FormData, which JSON does not support; ${formHint}`,
   bigint: 'a bigint, which JSON does not support; use z.int() or a string',
   bytes:
     "bytes, which JSON does not support; use z.base64(), or produces: 'application/pdf' for a binary response",
   custom: `a custom schema, ${overrideHint}`,
-  file: 'a file, which JSON does not support; add contentTypes: ["multipart/form-data"]',
+  file: `a file, which JSON does not support; ${formHint}`,
   function: 'a function, which JSON does not support; remove it',
   map: 'a map, which JSON does not support; use an object or an array',
   nan: 'NaN, which JSON does not support; use null',

@@ -152,12 +152,12 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a file in a JSON body',
       { a: echo(post('/x'), z.object({ f: z.file() })) },
-      /in its body, "f" is a file, which JSON does not support; add contentTypes: \["multipart\/form-data"\]/,
+      /in its body, "f" is a file, which JSON does not support; REST needs openapi: \{ contentTypes/,
     ],
     ...[z.instanceof(File), fileField].map((schema): [string, Parameters<typeof t.router>[0], RegExp] => [
       'z.instanceof(File) in a JSON body',
       { a: echo(post('/x'), z.object({ f: schema })) },
-      /in its body, "f" is a File, which JSON does not support; use z\.file\(\) and contentTypes: \["multipart\/form-data"\]/,
+      /in its body, "f" is a File, which JSON does not support; REST needs openapi: \{ contentTypes/,
     ]),
     [
       'z.instanceof(File) in a form',

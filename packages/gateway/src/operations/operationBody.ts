@@ -3,7 +3,7 @@ import { isFileStream } from '../procedures/fileStream.ts';
 import { collect, reject } from '../checks/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
-import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
+import { byName, textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
 import {
   acceptsSample,
@@ -136,7 +136,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const shape = Object.fromEntries(properties.map(({ field, schema }) => [field, schema]));
   // Problems of text fields are reported before those of files.
   const sorted = fields.toSorted((one, two) => Number(one.converter.isFile) - Number(two.converter.isFile));
-  const named = new Map(sorted.map((parameter) => [parameter.field, parameter]));
+  const named = byName(sorted.map((parameter) => [parameter.field, parameter] as const));
   return {
     contentTypes,
     required: isRequired || rest.method === 'QUERY',

@@ -41,15 +41,35 @@ export interface ParameterMap<Each extends Parameter = Parameter> {
   values(): Iterable<Each>;
 }
 
-/** Parameters, some with brackets. A name with brackets is looked up by the part before the first one. */
-class TreeParameters extends Map<string, Parameter> {
-  override get(name: string): Parameter | undefined {
+/**
+ * Returns the name of a list from that of an item, as PHP, Rails, qs and axios write it: `tags[]`, `tags[0]`. The number is
+ * ignored, as in PHP: items are in the order of arrival.
+ */
+export const listName = (name: string): string => name.replace(/\[\d*\]$/, '');
+
+/** Parameters, some with brackets: objects, which are looked up by the part before the first one, and items of lists. */
+class BracketParameters<Each extends Parameter> extends Map<string, Each> {
+  override get(name: string): Each | undefined {
     const bracket = name.indexOf('[');
     if (bracket === -1) return super.get(name);
-    const parameter = super.get(name.slice(0, bracket));
-    return parameter?.style === 'tree' ? parameter : super.get(name);
+    const object = super.get(name.slice(0, bracket));
+    if (object?.style === 'tree') return object;
+    const list = super.get(listName(name));
+    return super.get(name) ?? (list?.style === 'repeat' ? list : undefined);
+  }
+
+  override has(name: string): boolean {
+    return this.get(name) !== undefined;
   }
 }
+
+/** Returns parameters by their names, with those that have brackets. */
+export const byName = <Each extends Parameter>(
+  entries: readonly (readonly [string, Each])[],
+): ParameterMap<Each> =>
+  entries.some(([, { style }]) => style === 'tree' || style === 'repeat')
+    ? new BracketParameters(entries)
+    : new Map(entries);
 
 /**
  * Adds parameters for the unknown properties of an input, if it is loose: the names that none of its properties has.
@@ -90,8 +110,7 @@ export function queryParameters(properties: readonly PlacedProperty[], isLenient
       return { ...property, style: 'tree', tree };
     }),
   );
-  const entries = parameters.map((parameter) => [parameter.place.name, parameter] as const);
-  return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);
+  return byName(parameters.map((parameter) => [parameter.place.name, parameter] as const));
 }
 
 /**

@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it, test, vi } from 'vitest';
+import { beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { turn as serverTurn } from '../http/turn.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { createLoadShedding } from './loadShedding.ts';
 
-const clock = vi.hoisted(() => ({ ms: 1000 }));
-vi.mock('../http/eventLoop.ts', async (original) => ({
-  ...(await original<object>()),
-  performance: { now: () => clock.ms },
-}));
+const clock = { ms: 1000 };
+beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => clock.ms));
 
 test('createLoadShedding does not load undici, which takes 6 MB', async () => {
   const from = JSON.stringify(new URL('loadShedding.ts', import.meta.url).href);

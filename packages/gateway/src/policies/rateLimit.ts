@@ -28,7 +28,8 @@ export interface RateLimitOptions<Identity> {
 export interface RateLimit<Identity> extends RequestPolicy<Identity> {
   /**
    * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the context. Returns an error
-   * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
+   * if the bucket has too few tokens or `key` throws. Of a batch, it admits the calls that the tokens suffice for, and
+   * puts the others into `rejectedCalls`. It never throws and never rejects.
    */
   count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined>;
 }
@@ -53,7 +54,38 @@ export function createRateLimit<Identity>(
     } catch (cause) {
       return failureOf(cause).error;
     }
-    return mapMaybePromise(take(caller, cost), (taken) => applyResult(context, taken, cost));
+    return mapMaybePromise(take(caller, cost), (taken) =>
+      taken.isTaken || context.target.callCount === 1
+        ? applyResult(context, taken, cost)
+        : admitPart(context, caller, taken, cost),
+    );
+  }
+
+  /** Admits the calls of a batch for which the tokens left suffice, in their order, and rejects the others. */
+  function admitPart(
+    context: RequestContext<Identity>,
+    caller: string,
+    taken: TakeResult,
+    cost: number,
+  ): MaybePromise<TRPCError | undefined> {
+    const { procedures } = context.target;
+    const rejected: number[] = [];
+    let part = 0;
+    for (const [index, procedure] of procedures.entries()) {
+      const own = procedure?.rateLimitCost ?? 1;
+      if (part + own <= taken.left) part += own;
+      else rejected.push(index);
+    }
+    if (rejected.length === procedures.length) return applyResult(context, taken, cost);
+    return mapMaybePromise(take(caller, part), (partTaken) => {
+      const error = applyResult(context, partTaken, part);
+      // Other requests have taken the tokens meanwhile.
+      if (error) return error;
+      const missing = Math.min(cost - part, calls);
+      const late = exceeded(cost, partTaken.fullMs - (calls - missing) * msPerCall);
+      context.rejectedCalls = new Map(rejected.map((index) => [index, late]));
+      return undefined;
+    });
   }
 
   function applyResult(
@@ -61,21 +93,24 @@ export function createRateLimit<Identity>(
     { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,
   ): TRPCError | undefined {
-    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+    const error = isTaken ? undefined : exceeded(cost, waitMs);
     const nextMs = left < calls ? fullMs - (calls - left - 1) * msPerCall : 0;
     // Both times are rounded up. Clients that obey `Retry-After` must not be too early for `t` (§6 of the draft).
-    const nextSeconds = Math.min(Math.ceil(nextMs / 1000), isTaken ? Infinity : retryAfterSeconds);
+    const nextSeconds = Math.min(Math.ceil(nextMs / 1000), error?.retryAfterSeconds ?? Infinity);
     context.rateLimit = `"default";r=${left};t=${nextSeconds}`;
-    if (isTaken) return undefined;
-    return new LimitError('rate', {
+    return error;
+  }
+
+  /** @param waitMs the time until the bucket has the missing tokens */
+  const exceeded = (cost: number, waitMs: number): LimitError =>
+    new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
       message:
         cost > calls
           ? `The request counts as ${cost} calls, but the rate limit is ${calls} calls in ${windowMs / 1000} s. Send fewer calls in a batch.`
           : `The rate limit of ${calls} calls in ${windowMs / 1000} s is exceeded. Try again later.`,
-      retryAfterSeconds,
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
-  }
 
   return {
     count,

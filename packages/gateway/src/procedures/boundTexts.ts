@@ -32,7 +32,7 @@ const adjacentPlaces = 1.5;
 
 /**
  * Most characters that are read, at the places above, for a text that an input has only once: 1,000 characters with two
- * adjacent parts, which take 1 to 2 ms. A batch has up to `trpc.maxBatchSize` inputs, 100 by default.
+ * adjacent parts, which take 1 to 2 ms. A batch has such an input for each call, but starts its calls in slices.
  */
 const maxSteps = 1_500_000;
 

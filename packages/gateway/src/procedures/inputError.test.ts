@@ -1,7 +1,10 @@
 import { TRPCError } from '@trpc/server';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { boundIssues, formatIssues, inputError, issuesOf } from './inputError.ts';
+
+// All versions of zod in a process share it, and the one that was imported last has set its own.
+beforeAll(() => void z.config(z.locales.en()));
 
 const badRequest = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
 

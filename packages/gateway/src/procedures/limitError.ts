@@ -3,7 +3,9 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 
 /**
  * Names of the limits that a request can exceed, in the records of `onResponse`, and their statuses:
- * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All with `Retry-After`.
+ * - `rate`, `failed-attempts`, `caller-runs`: 429. `in-flight`, `queue-time`, `waiting-sockets`, `runs`: 503. All with
+ *   `Retry-After`. `resumable` of trpc-gateway-runtime has those of runs.
+ * - `stopping`: 503, of a call on a WebSocket that arrives while the server stops.
  * - `socket-calls`: 429, of one call on a WebSocket, whose errors have no headers.
  * - `call-timeout`: 504.
  * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The adapter enforces the last two.
@@ -16,6 +18,7 @@ export type Limit =
   | 'batch-size'
   | 'body-bytes'
   | 'call-timeout'
+  | 'caller-runs'
   | 'failed-attempts'
   | 'header-bytes'
   | 'in-flight'
@@ -28,7 +31,9 @@ export type Limit =
   | 'queue-time'
   | 'rate'
   | 'response-bytes'
+  | 'runs'
   | 'socket-calls'
+  | 'stopping'
   | 'unsent-bytes'
   | 'url-bytes'
   | 'waiting-sockets';

@@ -26,5 +26,6 @@ export function resyncId(cause: unknown): string | undefined {
   if (!(cause instanceof DeclaredError) || cause.declaredCode !== 'RESYNC') return undefined;
   // The data of another error of that name may be anything.
   const { lastEventId } = Object(cause.data) as { readonly lastEventId?: unknown };
-  return typeof lastEventId === 'string' ? lastEventId : undefined;
+  // Other characters than `tracked` accepts would end the line of the id, and begin another event.
+  return typeof lastEventId === 'string' && !/[\0\n\r]/.test(lastEventId) ? lastEventId : undefined;
 }

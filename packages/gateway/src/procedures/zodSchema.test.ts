@@ -172,6 +172,7 @@ it('another zod of the gateway than its dependency is rejected at the import, wi
     'needs zod 4.5.4 or newer for itself, and found 4.4.3',
   );
   vi.doUnmock('zod/v4/core');
+  vi.resetModules();
 });
 
 it('options take schemas of every zod', () => {

@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import type { OutgoingResponse } from '../http/response.ts';
+import type { Header, OutgoingResponse } from '../http/response.ts';
 import type { ReportedError, ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import { codeOf, originalOf } from '../procedures/clientError.ts';
@@ -36,4 +36,34 @@ export function recordError(error: TRPCError, status: number, context: RequestCo
 export function addRetryAfter(response: OutgoingResponse, error: TRPCError, status: number): void {
   const seconds = retryAfterSecondsOf(error, status);
   if (seconds !== undefined) response.headers.push(['retry-after', String(seconds)]);
+}
+
+/** Errors that may pass: those after which tRPC's `httpSubscriptionLink` connects again, and 429. */
+const passingStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+/** The longest time after which an `EventSource` connects again, in seconds: it keeps it for later disconnects. */
+const maxRetrySeconds = 30;
+
+/**
+ * Makes of the response to an error that may pass a stream with one event, if the client is an `EventSource`: that connects
+ * again when a stream ends, but never after another status than 200. It does so after `Retry-After` and up to a second more,
+ * so that not all clients come back at once; without the header, after its own time.
+ * @param format returns the event for the body of the response
+ */
+export function forEventSource(
+  response: OutgoingResponse,
+  { request }: RequestContext,
+  headers: readonly Header[],
+  format: (body: string) => string,
+): OutgoingResponse {
+  const { body, status } = response;
+  if (!passingStatuses.has(status) || typeof body !== 'string') return response;
+  if (request.header('accept') !== 'text/event-stream') return response;
+  const seconds = response.get('retry-after');
+  const retryMs = Math.round((Math.min(Number(seconds), maxRetrySeconds) + Math.random()) * 1000);
+  response.delete('content-type');
+  response.headers.push(...headers);
+  response.status = 200;
+  response.body = `${seconds === undefined ? '' : `retry: ${retryMs}\n`}${format(body)}`;
+  return response;
 }

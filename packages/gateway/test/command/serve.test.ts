@@ -29,19 +29,22 @@ interface Running {
   readonly report: string;
 }
 
-function start(folder: string, args: readonly string[]) {
+function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = startProcess(
     process.execPath,
     ['--conditions=trpc-gateway-source', program, 'serve', ...args],
-    { cwd: folder, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: folder, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   return child;
 }
 
 const children: ChildProcess[] = [];
 
-async function serveShape({ args, shape }: Shape): Promise<Running> {
-  const child = start(join(shapes, shape), [...args, '--port', '0']);
+async function serveShape(
+  { args, shape }: Pick<Shape, 'args' | 'shape'>,
+  env?: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const child = start(join(shapes, shape), [...args, '--port', '0'], env);
   children.push(child);
   let printed = '';
   let errors = '';
@@ -253,7 +256,7 @@ const rows: readonly Shape[] = [
       expect(await callTool(running, 'scores_create', score, cookie)).toBe('NUMERIC');
       // createContext of the code base has renewed it on `res`.
       const { headers } = await fetch(`${origin}/v1/traces/all?projectId=p1`, { headers: cookie });
-      expect(headers.getSetCookie()).toEqual(['session-token=ada2']);
+      expect(headers.getSetCookie()).toEqual(['session-token=ada2', 'seen=1']);
     },
   },
   {
@@ -363,7 +366,7 @@ const rows: readonly Shape[] = [
   {
     shape: 'dashboard',
     args: ['src/root.ts', '--context', 'src/trpc.ts'],
-    procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable'],
+    procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable', 'app.icons.all'],
     notRest: ['app.selectable'],
     notTools: ['info', 'app.selectable', 'app.remove'],
     says: [/app\.remove: switched off in its metadata \(mcp\)$/m],
@@ -377,6 +380,7 @@ const rows: readonly Shape[] = [
       expect(await rest(origin, '/apps/search?query=&limit=3')).toEqual([200, [{ id: '', href: '3' }]]);
       const { headers } = await fetch(`${origin}/v1/apps`);
       expect(headers.get('x-home')).toBe('1');
+      expect(await rest(origin, '/icons')).toEqual([200, ['home.svg']]);
       expect(await callTool(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
       expect(await trpc(running, {}, superjson).query('app.selectable')).toEqual([]);
     },
@@ -425,14 +429,17 @@ const rows: readonly Shape[] = [
   {
     shape: 'chat',
     args: ['src/router.ts', '--context', 'src/router.ts'],
-    procedures: ['post.add', 'post.list', 'post.onAdd', 'whoami'],
+    procedures: ['post.add', 'post.attach', 'post.list', 'post.onAdd', 'whoami'],
     notRest: ['post.onAdd', 'post.add'],
-    notTools: ['post.add'],
+    notTools: ['post.add', 'post.attach'],
     says: [
       /post\.add: it requires scopes, but no authentication scheme returns the scopes of an identity\.$/m,
     ],
     async check(running) {
       expect(await rest(running.origin, '/whoami')).toEqual([200, '127.0.0.1']);
+      const form = new FormData();
+      form.set('file', 'abc');
+      expect(await rest(running.origin, '/post/attach', { body: form })).toEqual([200, ['file']]);
       expect(await rest(running.origin, '/post/list?take=1')).toEqual([200, [{ id: 1, text: 'Hello' }]]);
       // The middleware of the code base still reads its metadata.
       await expect(trpc(running).mutation('post.add', { text: 'a' })).rejects.toThrow('FORBIDDEN');
@@ -543,13 +550,19 @@ describe('trpc-gateway serve', () => {
     expect(rows.map(({ shape }) => shape).toSorted()).toEqual(folders.toSorted());
   });
 
+  it('on a Node that opens no WebSockets, the report of trpc-gateway serve says so', async () => {
+    // As in Node 24.8: `createServer` sets it on each server.
+    const older = `import{Server}from'node:http';Object.defineProperty(Server.prototype,'shouldUpgradeCallback',{set(){}})`;
+    const { report } = await serveShape(
+      { shape: 'kanban', args: ['src/server/root.ts'] },
+      { NODE_OPTIONS: `--import=data:text/javascript,${older}` },
+    );
+    expect(report).toMatch(/ {2}\d+ procedures, not over WebSockets\n/);
+  });
+
   it('what the report of trpc-gateway serve says of tRPC is true', async () => {
     const { origin, report } = runningOf('hostService');
-    expect(report).toContain('A batch over HTTP has at most 100 calls');
-    const batch = (count: number) =>
-      fetch(`${origin}/trpc/${Array.from({ length: count }, () => 'health').join(',')}?batch=1`);
-    expect([(await batch(100)).status, (await batch(101)).status]).toEqual([200, 400]);
-    expect(report).toContain('a body at most 1 MiB');
+    expect(report).toContain('A body has at most 1 MiB');
     const clone = (bytes: number) => {
       const url = 'x'.repeat(bytes - '{"json":{"url":""}}'.length);
       const body = JSON.stringify({ json: { url } });

@@ -274,6 +274,18 @@ it.each<Row>([
     target: `/trpc/list,secret?batch=1&input=${encodeURIComponent('{"0":{}}')}`,
     coding: null,
   },
+  ...['list,signInCompressed', 'signInCompressed,signIn'].map((calls) => ({
+    section: 'BREACH',
+    rule: 'a batch that sets a cookie, of which one call has compression: true',
+    target: `/trpc/${calls}?batch=1&input=${encodeURIComponent('{"0":{}}')}`,
+    coding: null,
+  })),
+  {
+    section: 'BREACH',
+    rule: 'a batch that sets cookies, of which each call has compression: true',
+    target: '/trpc/signInCompressed,signInCompressed?batch=1',
+    coding: 'zstd',
+  },
   { section: 'BREACH', rule: 'a response that sets a cookie', target: '/v1/sign-in', coding: null },
   {
     section: 'BREACH',

@@ -101,28 +101,6 @@ it.each(codings)('each row of a download is sent in %s when its producer waits',
   }
 });
 
-it('an event arrives within 5 ms of one that is not compressed', async () => {
-  const median = async (coding: string | null) => {
-    const gate = new Gate();
-    const events = await openEvents(coding, gate);
-    const times: number[] = [];
-    await events.until(1);
-    for (let id = 2; id <= 100; id += 1) {
-      const start = performance.now();
-      gate.release();
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
-      await events.until(id);
-      times.push(performance.now() - start);
-    }
-    return times.toSorted((one, other) => one - other)[50] ?? Infinity;
-  };
-  const plain = await median(null);
-  for (const coding of codings) {
-    // oxlint-disable-next-line no-await-in-loop -- they would share the processor
-    expect((await median(coding)) - plain).toBeLessThan(5);
-  }
-});
-
 it.each([null, ...codings])('a client that does not read holds back the producer (%s)', async (coding) => {
   const gate = new Gate();
   const server = await startCompressed({}, gate);
@@ -139,7 +117,7 @@ it.each([null, ...codings])('a client that does not read holds back the producer
     return before === last;
   };
   // Until nothing was produced for a while: the buffers of the sockets are full.
-  await expect.poll(isHeld, { interval: 300, timeout: 30_000 }).toBe(true);
+  await expect.poll(isHeld, { interval: 300 }).toBe(true);
   const held = gate.yielded;
   // Once it reads, the producer continues.
   const read = (async () => {

@@ -1,17 +1,23 @@
-import { createGateway, cookie, custom, type CorsOptions } from 'trpc-gateway';
+import { once } from 'node:events';
+import { bearer, createGateway, cookie, custom, type CorsOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { upgradeStatus } from '../socketClient.ts';
 
 // Requests that pages of other sites send with the credentials of their visitors (CSRF), to routers that check these
-// credentials in a middleware, and to those with an authentication scheme.
+// credentials in a middleware, and to those with an authentication scheme (oRPC #1846, honojs/hono csrf).
 
+interface Identity {
+  readonly id: string;
+}
 interface Context {
   readonly credential: string | undefined;
+  readonly identity: Identity | undefined;
 }
 const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
 
@@ -52,25 +58,39 @@ const router = t.router({
   read: checked.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'ran'),
   public: open.meta({ openapi: { method: 'POST', path: '/public' }, protect: false }).mutation(() => 'ran'),
   anonymous: open.meta({ openapi: { method: 'POST', path: '/anonymous' } }).mutation(() => 'ran'),
+  me: t.procedure.query(({ ctx }) => ctx.identity?.id),
 });
 
-const basic = 'Basic YWRhOnNlY3JldA==';
+const session = { cookie: 'session=ada' };
+const basic = { authorization: 'Basic YWRhOnNlY3JldA==' };
+const token = { authorization: 'Bearer eve' };
+/** The headers in which proxies forward a client certificate: that of RFC 9440, and those of AWS, Azure, Envoy and nginx. */
+const certificates = [
+  'client-cert',
+  'client-cert-chain',
+  'ssl-client-cert',
+  'x-amzn-mtls-clientcert',
+  'x-amzn-mtls-clientcert-leaf',
+  'x-arr-clientcert',
+  'x-forwarded-client-cert',
+] as const;
 /** Credentials that browsers add to the requests of every page. */
-const ambient = {
-  'a cookie': { cookie: 'session=ada' },
-  'a stored password': { authorization: basic },
-  'a client certificate of RFC 9440': { 'client-cert': ':MIIB:' },
-  'a client certificate of a proxy': { 'x-forwarded-client-cert': 'Hash=ab' },
-} as const;
-type Ambient = keyof typeof ambient;
-const names = Object.keys(ambient) as Ambient[];
+const ambient: readonly Readonly<Record<string, string>>[] = [
+  session,
+  basic,
+  ...['Digest username="ada"', 'Negotiate YII=', 'NTLM TlRM', 'ntlm'].map((authorization) => ({
+    authorization,
+  })),
+  ...certificates.map((name) => ({ [name]: ':MIIB:' })),
+];
 
 const credentialOf = (header: (name: string) => string | undefined) =>
-  header('cookie') ?? header('authorization') ?? header('client-cert') ?? header('x-forwarded-client-cert');
+  ['cookie', 'authorization', ...certificates].map(header).find(Boolean);
 
+const verify = (id: string) => (id === 'stale' ? undefined : { id });
 const authentications = {
   'a middleware': undefined,
-  'cookie()': cookie({ cookie: 'session', verify: () => ({ id: 'ada' }), proxyRejectsNonAscii: true }),
+  'cookie()': [bearer({ verify }), cookie({ cookie: 'session', verify, proxyRejectsNonAscii: true })],
   'custom()': custom({
     name: 'any',
     document: { type: 'http', scheme: 'basic' },
@@ -89,10 +109,13 @@ function start(check: Check = 'a middleware', cors?: CorsOptions): Promise<Serve
   const authentication = authentications[check];
   const server =
     servers.get(key) ??
-    createGateway({
+    createGateway<typeof router, Identity>({
       router,
       ...(authentication && { authentication }),
-      createContext: ({ request }) => ({ credential: credentialOf((name) => request.header(name)) }),
+      createContext: ({ identity, request }) => ({
+        credential: credentialOf((name) => request.header(name)),
+        identity,
+      }),
       document: { title: 'Forged', version: '1.0.0' },
       ...(cors && { cors }),
     }).then((gateway) => serve(gateway));
@@ -171,6 +194,7 @@ const foreign = {
   'another site in an older browser': { origin: 'https://evil.example' },
   'a sandboxed frame': { 'sec-fetch-site': 'cross-site', origin: 'null' },
   'a sandboxed frame in an older browser': { origin: 'null' },
+  'another port of the server in an older browser': { origin: 'http://127.0.0.1:1' },
 } as const;
 const foreigners = Object.entries(foreign);
 /** Those of a page of the same site: `www.example.com` beside `api.example.com`. Older browsers do not tell them apart. */
@@ -180,29 +204,47 @@ const siblings = {
   'a sibling subdomain that hides its origin': { 'sec-fetch-site': 'same-site', origin: 'null' },
 } as const;
 const relatives = Object.entries(siblings);
+/** Those of its own pages, and of clients that are no pages. */
+const own: readonly [string, (origin: string) => Readonly<Record<string, string>>][] = [
+  ['a program', () => ({})],
+  ['a page of the server', (origin) => ({ 'sec-fetch-site': 'same-origin', origin })],
+  ['a page of the server in an older browser', (origin) => ({ origin })],
+  ['the address bar', () => ({ 'sec-fetch-site': 'none' })],
+];
+
+/** Sends a request with each of the headers and of the credentials. Returns what has another status. */
+async function sendAll(
+  server: Server,
+  sent: Sent,
+  status: number,
+  pages: readonly object[],
+  credentials: readonly object[],
+): Promise<readonly unknown[]> {
+  const others: unknown[] = [];
+  for (const headers of pages) {
+    for (const credential of credentials) {
+      const all = { ...headers, ...credential };
+      const received = await send(server, sent, all);
+      if (received !== status) others.push([received, all]);
+    }
+  }
+  return others;
+}
 
 describe.each(Object.entries(forged))('%s', (_what, sent) => {
-  it.each(names)(
-    'a request by a page of another site is 403 and runs nothing: a middleware checks %s',
-    async (name) => {
-      const server = await start();
-      for (const [page, headers] of foreigners) {
-        expect([page, await send(server, sent, { ...headers, ...ambient[name] })]).toEqual([page, 403]);
-      }
-      expect(runs).toEqual([]);
-    },
-  );
+  it('a request by a page of another site is 403 and runs nothing: a middleware checks its credential', async () => {
+    expect(await sendAll(await start(), sent, 403, Object.values(foreign), ambient)).toEqual([]);
+    expect(runs).toEqual([]);
+  });
 
   it.each([
-    ['cookie()', 'a cookie'],
-    ['custom()', 'a stored password'],
+    ['cookie()', session],
+    ['custom()', basic],
   ] as const)(
-    'a request by a page of another site or a sibling subdomain is 403 and runs nothing: %s checks %s',
-    async (check, name) => {
-      const server = await start(check);
-      for (const [page, headers] of [...foreigners, ...relatives]) {
-        expect([page, await send(server, sent, { ...headers, ...ambient[name] })]).toEqual([page, 403]);
-      }
+    'a request by a page of another site or a sibling subdomain is 403 and runs nothing: %s checks %o',
+    async (check, credential) => {
+      const pages = [...Object.values(foreign), ...Object.values(siblings)];
+      expect(await sendAll(await start(check), sent, 403, pages, [credential])).toEqual([]);
       expect(runs).toEqual([]);
     },
   );
@@ -219,67 +261,58 @@ const working = {
 } satisfies Record<string, Sent>;
 
 describe.each(Object.entries(working))('%s', (_what, sent) => {
-  it.each<[string, (origin: string) => Record<string, string>]>([
-    ['a program', () => ({})],
-    ['a page of the server', (origin) => ({ 'sec-fetch-site': 'same-origin', origin })],
-    ['a page of the server in an older browser', (origin) => ({ origin })],
-    ['the address bar', () => ({ 'sec-fetch-site': 'none' })],
-  ])('a request with a credential by %s runs, as with a scheme', async (_page, headers) => {
-    for (const name of names) {
-      const server = await start();
-      expect([name, await send(server, sent, { ...headers(server.origin), ...ambient[name] })]).toEqual([
-        name,
-        200,
-      ]);
-    }
-    const server = await start('cookie()');
-    expect(await send(server, sent, { ...headers(server.origin), ...ambient['a cookie'] })).toBe(200);
-    expect(runs).toHaveLength(names.length + 1);
+  it.each(own)('a request with a credential by %s runs, as with a scheme', async (_page, headersOf) => {
+    const server = await start();
+    expect(await sendAll(server, sent, 200, [headersOf(server.origin)], ambient)).toEqual([]);
+    const other = await start('cookie()');
+    expect(await sendAll(other, sent, 200, [headersOf(other.origin)], [session])).toEqual([]);
+    expect(runs).toHaveLength(ambient.length + 1);
   });
 
-  it.each(relatives)(
-    'a request with a credential that a middleware checks runs for a page of %s',
-    async (_page, headers) => {
-      const server = await start();
-      for (const name of names) {
-        expect([name, await send(server, sent, { ...headers, ...ambient[name] })]).toEqual([name, 200]);
-      }
-      expect(runs).toHaveLength(names.length);
+  it('a request with a credential that a middleware checks runs for a page of a sibling subdomain', async () => {
+    expect(await sendAll(await start(), sent, 200, Object.values(siblings), ambient)).toEqual([]);
+    expect(runs).toHaveLength(relatives.length * ambient.length);
+  });
+
+  it.each(['a middleware', 'cookie()'] as const)(
+    'a request with a bearer token that %s checks runs, from every page',
+    async (check) => {
+      const pages = [...Object.values(foreign), ...Object.values(siblings)];
+      expect(await sendAll(await start(check), sent, 200, pages, [token])).toEqual([]);
+      expect(runs).toHaveLength(pages.length);
     },
   );
 
-  it('a request with a bearer token or an API key runs, from every page', async () => {
-    const server = await start();
-    const pages = [...foreigners, ...relatives];
-    for (const [, headers] of pages) {
-      expect(await send(server, sent, { ...headers, authorization: 'Bearer x' })).toBe(200);
-    }
-    expect(runs).toHaveLength(pages.length);
-  });
-
-  it('a request with a cookie by a page of cors.origins runs only with cors.credentials', async () => {
-    const headers = { ...foreign['another site'], origin: 'https://shop.example', ...ambient['a cookie'] };
-    const cors = { origins: ['https://shop.example'] };
-    expect(await send(await start('a middleware', { ...cors, credentials: true }), sent, headers)).toBe(200);
-    // Those that need a preflight do not arrive: the answer to it does not allow credentials.
-    const isSimple = !('type' in sent && sent.type === 'application/json') && sent !== working['PUT'];
-    expect(await send(await start('a middleware', cors), sent, headers)).toBe(isSimple ? 403 : 200);
-  });
+  it.each(['a middleware', 'cookie()'] as const)(
+    'a request with a cookie that %s checks by a page of cors.origins runs only with cors.credentials',
+    async (check) => {
+      const headers = { ...foreign['another site'], origin: 'https://shop.example', ...session };
+      const cors = { origins: ['https://shop.example'] };
+      expect(await send(await start(check, { ...cors, credentials: true }), sent, headers)).toBe(200);
+      // Those that need a preflight do not arrive: the answer to it does not allow credentials.
+      const isSimple = !('type' in sent && sent.type === 'application/json') && sent !== working['PUT'];
+      const isRejected = isSimple || check === 'cookie()';
+      expect(await send(await start(check, cors), sent, headers)).toBe(isRejected ? 403 : 200);
+    },
+  );
 });
 
-it.each(foreigners)('POST without a credential runs for a page of %s', async (_page, headers) => {
+it('POST without a credential runs for every page, also if a proxy sends an empty client certificate', async () => {
   const server = await start();
+  const none = [{}, ...certificates.map((name) => ({ [name]: '' })), { authorization: 'Basically nothing' }];
   for (const sent of Object.values(simple)) {
-    expect(await send(server, { path: '/v1/anonymous', ...sent }, headers)).toBe(200);
+    const rest = { path: '/v1/anonymous', ...sent };
+    expect(await sendAll(server, rest, 200, Object.values(foreign), none)).toEqual([]);
   }
-  expect(await send(server, { path: '/trpc/anonymous', ...simple['multipart'] }, headers)).toBe(200);
+  const trpc = { path: '/trpc/anonymous', ...simple['multipart'] };
+  expect(await sendAll(server, trpc, 200, Object.values(foreign), none)).toEqual([]);
 });
 
 it.each(foreigners)(
   'POST of a procedure with protect: false runs with a cookie for a page of %s',
   async (_page, headers) => {
     const server = await start();
-    const cookies = { ...headers, ...ambient['a cookie'] };
+    const cookies = { ...headers, ...session };
     expect(await send(server, { path: '/v1/public' }, cookies)).toBe(200);
     expect(await send(server, { path: '/trpc/public', ...simple['multipart'] }, cookies)).toBe(200);
     // All calls of a batch must be public.
@@ -291,7 +324,7 @@ it.each(foreigners)(
 
 it('POST of JSON runs for a page whose preflight a proxy or the framework has answered', async () => {
   const server = await start();
-  const headers = { ...foreign['another site'], ...ambient['a cookie'] };
+  const headers = { ...foreign['another site'], ...session };
   const json = { type: 'application/json', body: () => '{}' };
   expect(await send(server, { path: '/trpc/none', ...json }, headers)).toBe(200);
   expect(await send(server, { path: '/v1/optional', ...json }, headers)).toBe(200);
@@ -314,21 +347,69 @@ describe('a WebSocket', () => {
       needs('WebSockets');
       for (const cors of [{ origins }, { origins, credentials: true }]) {
         const server = await start('a middleware', cors);
-        for (const credential of [{}, ...Object.values(ambient)]) {
+        for (const credential of [{}, ...ambient]) {
           expect(await upgradeStatus(server, { ...headers, ...credential })).toBe(status);
         }
       }
     },
   );
 
+  it.each([
+    ['cookie()', session, true],
+    ['custom()', basic, true],
+    ['cookie()', token, false],
+  ] as const)(
+    'with %s and %o, pages of another origin open a WebSocket only with cors.credentials, if the browser adds it: %s',
+    async (check, credential, isAmbient) => {
+      needs('WebSockets');
+      const server = await start(check, { origins });
+      const statuses: unknown[] = [];
+      const expected: unknown[] = [];
+      const expectStatus = async (
+        page: string,
+        headers: Readonly<Record<string, string>>,
+        status: number,
+      ) => {
+        statuses.push([page, await upgradeStatus(server, { ...headers, ...credential })]);
+        expected.push([page, status]);
+      };
+      for (const [page, headersOf] of own) await expectStatus(page, headersOf(server.origin), 101);
+      for (const [page, headers] of [...foreigners, ...relatives]) {
+        // A browser always sends the origin of a page that opens a WebSocket.
+        await expectStatus(page, headers, isAmbient || 'origin' in headers ? 403 : 101);
+      }
+      await expectStatus('a page of cors.origins', shop, isAmbient ? 403 : 101);
+      expect(statuses).toEqual(expected);
+      const allowing = await start(check, { origins, credentials: true });
+      expect(await upgradeStatus(allowing, { ...shop, ...credential })).toBe(101);
+    },
+  );
+
+  it('connection parameters with a bearer token take precedence over a cookie, which is used without them', async () => {
+    needs('WebSockets');
+    const { origin } = await start('cookie()');
+    const me = async (headers: Record<string, string>, data: Record<string, string>) => {
+      const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`, { headers });
+      socket.on('open', () => {
+        socket.send(JSON.stringify({ method: 'connectionParams', data }));
+        socket.send(JSON.stringify({ id: 1, jsonrpc: '2.0', method: 'query', params: { path: 'me' } }));
+      });
+      const [message] = (await once(socket, 'message')) as [Buffer];
+      socket.terminate();
+      return message.toString();
+    };
+    expect(await me(session, token)).toContain('"eve"');
+    expect(await me(session, {})).toContain('"ada"');
+    expect(await me({ cookie: 'session=stale' }, token)).toContain('"eve"');
+    expect(await me({}, session)).toContain('UNAUTHORIZED');
+  });
+
   it('without cors, no page of another origin opens a WebSocket', async () => {
     needs('WebSockets');
     const server = await start();
-    expect(await upgradeStatus(server, { ...shop, ...ambient['a cookie'] })).toBe(403);
-    expect(await upgradeStatus(server, { ...siblings['a sibling subdomain'], ...ambient['a cookie'] })).toBe(
-      403,
-    );
-    expect(await upgradeStatus(server, { origin: server.origin, ...ambient['a cookie'] })).toBe(101);
+    expect(await upgradeStatus(server, { ...shop, ...session })).toBe(403);
+    expect(await upgradeStatus(server, { ...siblings['a sibling subdomain'], ...session })).toBe(403);
+    expect(await upgradeStatus(server, { origin: server.origin, ...session })).toBe(101);
   });
 });
 

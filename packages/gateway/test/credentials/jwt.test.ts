@@ -292,7 +292,7 @@ describe('the key endpoint of the issuer', () => {
     const unseen = await issuer.sign({ sub: 'eve' });
     expect(await subject(unseen)).toBe(503);
     issuer.status = 200;
-    await expect.poll(() => subject(unseen), { timeout: 5000 }).toBe('eve');
+    await expect.poll(() => subject(unseen)).toBe('eve');
   });
 
   it('keys are fetched once for concurrent tokens, and at most once a second for unknown keys', async () => {
@@ -377,7 +377,7 @@ describe('the key endpoint of the issuer', () => {
     expect(await subject(token)).toBe('ada');
     await expect.poll(() => issuer.requests()).toBe(2);
     issuer.page = undefined;
-    await expect.poll(() => subject(token), { timeout: 5000, interval: 100 }).toBeUndefined();
+    await expect.poll(() => subject(token), { interval: 100 }).toBeUndefined();
   });
 
   it('a token that a withdrawn key verified while newer keys were loaded is verified again by these', async () => {
@@ -437,7 +437,7 @@ describe('the key endpoint of the issuer', () => {
     await issuer.publish('second');
     issuer.published.delete('first');
     wait(601);
-    await expect.poll(() => subject(token), { timeout: 5000, interval: 100 }).toBeUndefined();
+    await expect.poll(() => subject(token), { interval: 100 }).toBeUndefined();
     expect(await subject(await issuer.sign())).toBe('ada');
   });
 
@@ -468,7 +468,7 @@ describe('the key endpoint of the issuer', () => {
       await issuer.publish('strong', 'RS256');
       wait(601);
       const strong = await issuer.sign({}, { header: { kid: undefined } });
-      await expect.poll(() => subject(strong), { timeout: 5000 }).toBe('ada');
+      await expect.poll(() => subject(strong)).toBe('ada');
       expect(await subject(weakToken({}))).toBeUndefined();
     },
   );

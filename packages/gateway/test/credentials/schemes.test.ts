@@ -314,8 +314,6 @@ it('requests are answered with 503, Retry-After and no challenge over each proto
   }
   issuer.status = 200;
   await expect
-    .poll(async () => (await server.fetch(`${server.origin}/v1/notes`, { headers })).status, {
-      timeout: 5000,
-    })
+    .poll(async () => (await server.fetch(`${server.origin}/v1/notes`, { headers })).status)
     .toBe(200);
 });

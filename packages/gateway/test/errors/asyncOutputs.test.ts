@@ -16,7 +16,7 @@ beforeEach(() => {
   onUnhandled.mockClear();
 });
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 2 });
+const until = (check: () => void) => vi.waitFor(check, { interval: 2 });
 
 /** Waits until the promises of an output have rejected and its iterables have ended. */
 async function expectReleased({ rejected = 0, ended = 0 }: AsyncOutput): Promise<void> {

@@ -1,5 +1,5 @@
 import { format } from 'node:util';
-import { createGateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
+import { bearer, createGateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
@@ -26,7 +26,7 @@ type Formatter = 'default' | 'copies the shape' | 'copies the error';
 type Options = Partial<
   Pick<
     GatewayOptions<AnyTRPCRouter, unknown>,
-    'errorFormat' | 'mapError' | 'maskUnexpectedErrors' | 'onError' | 'onResponse'
+    'authentication' | 'errorFormat' | 'mapError' | 'maskUnexpectedErrors' | 'onError' | 'onResponse'
   >
 >;
 
@@ -174,6 +174,25 @@ describe('without an option, clients receive of an unexpected error neither its 
       print.mockReset();
     },
   );
+
+  it('an error that verify of a scheme throws is a 500 without its message', async () => {
+    const { server } = await start('default', {
+      authentication: bearer({ verify: () => throwKind('error') }),
+      onResponse: () => {},
+    });
+    const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
+    for (const path of ['/trpc/expected', '/trpc/expected,expected?batch=1', '/v1/expected', '/mcp']) {
+      const method = path === '/mcp' ? 'POST' : 'GET';
+      const response = await server.fetch(`${server.origin}${path}`, { method, headers });
+      const text = await response.text();
+      expect([path, response.status, text]).toEqual([
+        path,
+        500,
+        expect.stringMatching(/Internal server error/),
+      ]);
+      expect(text).not.toMatch(/hunter2|stack/);
+    }
+  });
 
   it('onError and onResponse receive the original error', async () => {
     const errors: TRPCError[] = [];

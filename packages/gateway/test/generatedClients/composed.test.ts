@@ -20,7 +20,6 @@ it.each(['3.1', '3.2'] as const)(
   async (version) => {
     expect(await redoclyProblems(await documentOf(version))).toEqual([]);
   },
-  60_000,
 );
 
 it('createGateway rejects a document.transform that returns undefined', async () => {

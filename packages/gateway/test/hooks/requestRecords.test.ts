@@ -36,6 +36,17 @@ it('a request record has the protocol, the procedures, the number of calls, the 
   ]);
 });
 
+it('the record of a request has its path as it was sent, without the query, its duration and the bytes of its body', async () => {
+  const image = { status: 200, headers: [['content-type', 'image/png']] as const, body: new Uint8Array(5) };
+  const { send, records } = await startService({ routes: { '/image': () => image } });
+  for (const path of ['/image', '/v1/a%C3%A4']) await send(`${path}?secret=1`);
+  expect(records).toMatchObject([
+    { path: '/image', status: 200, bytesOut: 5 },
+    { path: '/v1/a%C3%A4', status: 404 },
+  ]);
+  for (const { durationMs } of records) expect(durationMs).toBeGreaterThan(0);
+});
+
 it('a request record can be serialized as JSON after the request has ended', async () => {
   const { post, records } = await startService();
   await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();

@@ -13,7 +13,7 @@ import { currentHeaders, currentMeta } from '../mcp/messages.ts';
 import { needs, serve } from '../servers.ts';
 import { call } from '../sockets/startSocketGateway.ts';
 
-const until = (check: () => void) => vi.waitFor(check, 15_000);
+const until = (check: () => void) => vi.waitFor(check);
 
 /** Bun has no flags of V8. */
 function createCollector(): () => void {

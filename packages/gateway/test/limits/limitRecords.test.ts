@@ -114,8 +114,9 @@ const cases: readonly (readonly [limit: string, exceeded: Exceeded])[] = [
   [
     'batch-size',
     {
-      served: [batchTarget('list', 100)],
-      rejected: [batchTarget('list', 101)],
+      options: { trpc: { maxBatchSize: 2 } },
+      served: [batchTarget('list', 2)],
+      rejected: [batchTarget('list', 3)],
       status: 400,
       message: 'Batch call exceeds maximum size',
     },
@@ -130,8 +131,8 @@ const cases: readonly (readonly [limit: string, exceeded: Exceeded])[] = [
         await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
       },
       served: ['/v1/list'],
-      rejected: [batchTarget('list', 2)],
-      status: 503,
+      rejected: [batchTarget('slow', 2)],
+      status: 207,
       message: 'The server is at its limit of 2 concurrent calls. Try again later.',
       isTemporary: true,
     },

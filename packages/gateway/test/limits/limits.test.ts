@@ -1,7 +1,11 @@
+import { createTRPCUntypedClient, httpBatchLink } from '@trpc/client';
+import { initTRPC } from '@trpc/server';
+import { createGateway } from 'trpc-gateway';
 import { expect, it, vi } from 'vitest';
-import { batchTarget, nestedJson, startService } from '../startService.ts';
+import { needs } from '../servers.ts';
+import { batchTarget, nestedJson, startService, validKey } from '../startService.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 const statusAndBody = async (response: Response) => [response.status, await response.json()] as const;
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -23,6 +27,44 @@ it('a batch can have at most maxInFlight calls, also if maxBatchSize is more', a
   const { send } = await startService({ maxInFlight: 2, trpc: { maxBatchSize: 5 } });
   expect((await send(batchTarget('list', 2))).status).toBe(200);
   expect((await send(batchTarget('list', 3))).status).toBe(400);
+});
+
+it('a batch whose URL is too long is an error of each of its calls', async () => {
+  needs('a port');
+  const { fetch, origin } = (await startService()).server;
+  const link = httpBatchLink({ url: `${origin}/trpc`, fetch, headers: { authorization: validKey } });
+  const client = createTRPCUntypedClient({ links: [link] });
+  const calls = Array.from({ length: 4000 }, async () => client.query('list'));
+  const data = expect.objectContaining({ code: 'URI_TOO_LONG', httpStatus: 414 }) as unknown;
+  const reason = expect.objectContaining({
+    message: expect.stringContaining('16384 bytes'),
+    data,
+  }) as unknown;
+  expect(await Promise.allSettled(calls)).toEqual(calls.map(() => ({ status: 'rejected', reason })));
+});
+
+it('a batch that takes long is served in slices, between which other calls run, and ends with its client', async () => {
+  const t = initTRPC.create();
+  let begun = 0;
+  const busy = t.procedure.query(() => {
+    begun += 1;
+    for (const end = process.cpuUsage().user + 1000; process.cpuUsage().user < end;);
+  });
+  const { fetch } = await createGateway({
+    router: t.router({ busy, quick: t.procedure.query(() => begun) }),
+    createContext: () => ({}),
+    document: { title: 'Slices', version: '0.0.0' },
+  });
+  const send = (target: string, init?: RequestInit) => fetch(new Request(`http://x${target}`, init));
+  const leaving = new AbortController();
+  const abandoned = send(batchTarget('busy', 500), { signal: leaving.signal });
+  const { status } = await send('/trpc/quick');
+  const before = begun;
+  expect([status, before < 500]).toEqual([200, true]);
+  leaving.abort();
+  await Promise.allSettled([abandoned]);
+  expect((await send(batchTarget('busy', 300))).status).toBe(200);
+  expect(begun).toBe(before + 300);
 });
 
 it('a batch is counted also if its commas and its parameter are percent-encoded', async () => {
@@ -80,6 +122,16 @@ it('maxInFlight answers a call over the limit with 503 and Retry-After at once, 
   expect(rpc.headers.get('retry-after')).toBe('1');
   expect(await statusAndBody(rpc)).toMatchObject([503, { error: { message, data: { httpStatus: 503 } } }]);
   expect((await send('/v1/ticks')).status).toBe(503);
+  // An EventSource connects again after the end of a stream, and after no other status.
+  for (const path of ['/v1/ticks', '/trpc/ticks']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const events = await send(path, { headers: { accept: 'text/event-stream' } });
+    expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await events.text()).toMatch(
+      /^retry: [12]\d{3}\nevent: (serialized-)?error\ndata: \{.*concurrent calls.*\}\n\n/,
+    );
+  }
   expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
     id: 1,
     error: { message },
@@ -90,16 +142,19 @@ it('maxInFlight answers a call over the limit with 503 and Retry-After at once, 
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
   expect(gateway.callsInFlight()).toBe(0);
   expect((await send('/v1/list')).status).toBe(200);
-  expect(records.filter(({ limit }) => limit === 'in-flight')).toHaveLength(5);
+  expect(records.filter(({ limit }) => limit === 'in-flight')).toHaveLength(7);
   expect(records.every((record) => record.error === undefined)).toBe(true);
 });
 
-it('maxInFlight counts each call of a batch', async () => {
+it('maxInFlight counts each call of a batch: those that find no place are answered with 503', async () => {
   const { send, counters } = await startService({ maxInFlight: 4 });
   const running = send('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
   await until(() => expect(counters.begun).toBe(3));
-  expect((await send(batchTarget('list', 2))).status).toBe(503);
-  expect((await send(batchTarget('list', 1))).status).toBe(200);
+  const part = await send(batchTarget('slow', 2));
+  expect([part.status, part.headers.get('retry-after')]).toEqual([207, '1']);
+  const rejected = { error: { data: { code: 'SERVICE_UNAVAILABLE' } } };
+  expect(await part.json()).toMatchObject([{ result: { data: 0 } }, rejected]);
+  expect((await send(batchTarget('slow', 1))).status).toBe(200);
   expect((await running).status).toBe(200);
 });
 
@@ -139,7 +194,7 @@ it.each([
   ['/trpc/busy?input=7', 503, '7'],
   ['/trpc/busy,busy,busy?batch=1&input={"0":3,"1":7,"2":5}', 503, '7'],
   ['/trpc/teapot,busy?batch=1&input={"1":7}', 503, '7'],
-  ['/trpc/list,list,list,list,list,list?batch=1', 429, '1'],
+  ['/trpc/list,list,list,list,list,list?batch=1', 207, '12'],
 ])('GET %s, where a call fails, is answered with %i and Retry-After: %s', async (target, ...expected) => {
   expect(await statusAndRetryAfter(target)).toEqual(expected);
 });

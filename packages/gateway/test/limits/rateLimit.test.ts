@@ -5,11 +5,8 @@ import { batchTarget, validKey, otherValidKey, startService } from '../startServ
 const startLimited = (calls: number, windowMs = 60_000) => startService({ rateLimit: { calls, windowMs } });
 /** Starts a service whose bucket is empty. */
 async function startEmpty(calls: number) {
-  const service = await startService({
-    rateLimit: { calls, windowMs: 60_000 },
-    trpc: { maxBatchSize: calls },
-  });
-  await (await service.send(batchTarget('list', Math.min(calls, 100)))).text();
+  const service = await startLimited(calls);
+  await (await service.send(batchTarget('list', calls))).text();
   return service;
 }
 const policyOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
@@ -56,10 +53,18 @@ it('a call counts as its rateLimitCost over REST, tRPC, in a batch and on a WebS
     result: { data: 3 },
   });
   expect(await left('/v1/list')).toBe('r=2');
-  // More than is left. A rejected request counts nothing.
+  // More than is left. A rejected call counts nothing.
   expect((await send('/v1/costly')).status).toBe(429);
-  expect((await send(batchTarget('list', 3))).status).toBe(429);
-  expect((await send(batchTarget('list', 2))).status).toBe(200);
+  const part = await send('/trpc/costly,list,free,list,list?batch=1');
+  expect(await part.json()).toMatchObject([
+    { error: { data: { code: 'TOO_MANY_REQUESTS' } } },
+    { result: { data: 0 } },
+    { result: { data: 0 } },
+    { result: { data: 0 } },
+    { error: { data: { code: 'TOO_MANY_REQUESTS' } } },
+  ]);
+  // Four tokens are missing, each of which takes three minutes.
+  expect([part.status, part.headers.get('retry-after')]).toEqual([207, '720']);
   expect((await send('/v1/list')).status).toBe(429);
   expect((await send('/v1/free')).status).toBe(200);
   expect((await send('/trpc/free')).status).toBe(200);
@@ -92,15 +97,16 @@ it('a call over rateLimit is answered with 429 and Retry-After, in the error for
   expect(records.map(({ limit }) => limit)).toEqual([undefined, 'rate', 'rate', 'rate']);
 });
 
-it('a batch of more calls than rateLimit.calls is rejected with 429, and the message says so', async () => {
+it('of a batch of more calls than rateLimit.calls, those beyond it are rejected with 429, and the message says so', async () => {
   const { send } = await startLimited(5);
   const response = await send(batchTarget('list', 6));
-  expect(response.status).toBe(429);
-  expect(await response.text()).toContain(
-    'The request counts as 6 calls, but the rate limit is 5 calls in 60 s. Send fewer calls in a batch.',
-  );
-  // Although the bucket is full: 0 would ask the client to try again at once.
-  expect(response.headers.get('retry-after')).toBe('1');
+  const message =
+    'The request counts as 6 calls, but the rate limit is 5 calls in 60 s. Send fewer calls in a batch.';
+  expect(await response.json()).toMatchObject([
+    ...Array.from({ length: 5 }, () => ({ result: { data: 0 } })),
+    { error: { message } },
+  ]);
+  expect([response.status, response.headers.get('retry-after')]).toEqual([207, '12']);
 });
 
 it('rateLimit counts each caller separately, and does not count a 401', async () => {
@@ -233,9 +239,8 @@ describe('over time', () => {
     const two = batchTarget('list', 2);
     expect(await takenBy(send('/v1/free'))).toEqual([200, 2, 0, null]);
     expect(await takenBy(send('/v1/list'))).toEqual([200, 1, 10, null]);
-    expect(await takenBy(send(two))).toEqual([429, 1, 10, '10']);
+    expect(await takenBy(send(two))).toEqual([207, 0, 10, '10']);
     vi.advanceTimersByTime(3000);
-    expect(await takenBy(send('/v1/list'))).toEqual([200, 0, 7, null]);
     expect(await takenBy(send('/v1/list'))).toEqual([429, 0, 7, '7']);
     expect(await takenBy(send(two))).toEqual([429, 0, 7, '17']);
     vi.advanceTimersByTime(6001);
@@ -257,7 +262,7 @@ describe('over time', () => {
 
 it('rateLimit does not count calls that maxInFlight rejects with 503', async () => {
   const { send, counters } = await startService({
-    maxInFlight: 2,
+    maxInFlight: 1,
     rateLimit: { calls: 10, windowMs: 3_600_000 },
   });
   const running = send('/v1/slow?ms=300');

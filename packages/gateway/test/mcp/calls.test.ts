@@ -163,7 +163,7 @@ describe.each(revisions)('results in %s', (revision) => {
       await expect.poll(() => seen.running).toBe(1);
       controller.abort();
       await expect(calling).rejects.toThrow(/abort/i);
-      await expect.poll(() => seen.aborted.length, { timeout: 5000 }).toBe(1);
+      await expect.poll(() => seen.aborted.length).toBe(1);
       await expect.poll(() => seen.running).toBe(0);
     }
   });

@@ -77,7 +77,7 @@ const refused = (port: number) =>
     ]).catch(() => false);
     socket.destroy();
     expect(isOpen).toBe(false);
-  }, 10_000);
+  });
 
 const stopped = {
   code: 'SERVICE_UNAVAILABLE',

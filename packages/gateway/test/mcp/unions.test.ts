@@ -394,3 +394,45 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
   await fc.assert(check, { numRuns: generatedInputs });
   expect(accepted).toBeGreaterThan(100);
 }, 900_000);
+
+const anyValue = fc.constantFrom(
+  '',
+  'a',
+  'x',
+  'ab',
+  1,
+  2,
+  7,
+  -1,
+  0.5,
+  true,
+  null,
+  [],
+  ['a'],
+  [1],
+  { x: 1 },
+  { x: 'a' },
+);
+
+it('the schema of a tool whose input is one object accepts exactly what the procedure accepts', async () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const outcomes = new Set<boolean>();
+  const others = fc.dictionary(fc.oneof(name, fc.constant('e')), anyValue);
+  const objects = member.chain(({ schema, value }) =>
+    fc.tuple(fc.constant(schema), fc.array(fc.oneof(value, others), { minLength: 20, maxLength: 20 })),
+  );
+  const check = fc.asyncProperty(objects, async ([schema, values]) => {
+    const { call, inputSchema } = await serve(schema);
+    // JSON Schema reads a format as an annotation.
+    if (JSON.stringify(inputSchema).includes('"format"')) return;
+    const validate = ajv.compile(inputSchema);
+    for (const each of values) {
+      const args = JSON.parse(JSON.stringify(each)) as object;
+      const isAccepted = (await call(args)).error === undefined;
+      outcomes.add(isAccepted);
+      expect({ args, isValid: validate(args) }).toEqual({ args, isValid: isAccepted });
+    }
+  });
+  await fc.assert(check, { numRuns: generatedInputs / 3 });
+  expect(outcomes.size).toBe(2);
+});

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { slowness } from '@petstore/testing/slowness';
 import type { HttpRequest, Policy } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { getUntypedClient } from '@trpc/client';
-import { initTRPC } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { has } from '../servers.ts';
@@ -18,6 +20,15 @@ const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
 let ready: Promise<void> | undefined;
 async function* one() {
   yield 1;
+}
+async function* failsAfter<Value>(value: Value) {
+  yield value;
+  await nextTurn();
+  throw new TRPCError({ code: 'CONFLICT' });
+}
+async function* endless<Value>(value: Value, signal: AbortSignal | undefined) {
+  yield value;
+  if (signal && !signal.aborted) await once(signal, 'abort');
 }
 const router = t.router({
   pay: t.procedure
@@ -48,6 +59,18 @@ const router = t.router({
       ctx.runs += 1;
       return new Blob(['file']).stream();
     }),
+  failingEvents: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/failing', event: z.int() }, mcp: { description: 'Fails.' } })
+    .subscription(() => failsAfter(1)),
+  failingFile: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/failing-file', produces: 'text/plain' } })
+    .query(() => failsAfter(Buffer.from('file'))),
+  endlessEvents: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/endless', event: z.int() } })
+    .subscription(({ signal }) => endless(1, signal)),
+  endlessFile: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/endless-file', produces: 'text/plain' } })
+    .query(({ signal }) => endless(Buffer.from('file'), signal)),
 });
 
 const toolList = {
@@ -150,7 +173,7 @@ describe.each(Object.entries(all))('over %s', (way, call) => {
     ['settled is late', 'OK', (released) => ({ settled: () => released })],
   ])('settled runs once if %s in another policy, and sees %s', async (what, code, policyOf) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const callTimeoutMs = what.endsWith('late') ? 200 : Infinity;
+    const callTimeoutMs = what.endsWith('late') ? 200 * slowness : Infinity;
     const started = await start({ policy: policyOf(promise), callTimeoutMs });
     await call(started).catch(() => undefined);
     await recorded(started);
@@ -250,6 +273,64 @@ it('settled runs once for a subscription whose client disconnects before its fir
   resolve();
   await recorded(started);
   expect(started.settled).toEqual([[undefined]]);
+});
+
+describe('a stream that ends otherwise than it should', () => {
+  const subscribe =
+    (path: string, onData?: (stop: () => void) => void): Way =>
+    ({ socketTrpc }) =>
+      new Promise<void>((resolve) => {
+        const subscription = getUntypedClient(socketTrpc()).subscription(path, undefined, {
+          onData: () => onData?.(() => resolve(subscription.unsubscribe())),
+          onError: () => resolve(),
+        });
+      });
+
+  it.each<[what: string, fail: Way]>([
+    ['events of REST', fetched('/v1/failing')],
+    ['events of tRPC', fetched('/trpc/failingEvents', {}, events)],
+    ['events of MCP', tool('failingEvents')],
+    ['a download', fetched('/v1/failing-file')],
+    ...(has('WebSockets')
+      ? [['a subscription on a WebSocket', subscribe('failingEvents')] satisfies [string, Way]]
+      : []),
+  ])('settled has the code of the error with which %s end after their first value', async (_what, fail) => {
+    const started = await start({});
+    await fail(started).catch(() => undefined);
+    await recorded(started);
+    expect(started.settled).toEqual([['CONFLICT']]);
+  });
+
+  /** Reads the first value, then disconnects. */
+  const leave =
+    (path: string, headers: object = {}): Way =>
+    async ({ origin, server }) => {
+      const client = new AbortController();
+      const { signal } = client;
+      const { body } = await server.fetch(`${origin}${path}`, { headers: { ...headers }, signal });
+      const reader = body?.getReader();
+      await reader?.read();
+      client.abort();
+      await reader?.read().catch(() => undefined);
+    };
+  it.each<[what: string, left: Way]>([
+    ['events of REST', leave('/v1/endless')],
+    ['events of tRPC', leave('/trpc/endlessEvents', events)],
+    ['a download', leave('/v1/endless-file')],
+    ...(has('WebSockets')
+      ? [
+          ['a subscription on a WebSocket', subscribe('endlessEvents', (stop) => stop())] satisfies [
+            string,
+            Way,
+          ],
+        ]
+      : []),
+  ])('settled has no outcome of %s that their client left after the first value', async (_what, left) => {
+    const started = await start({});
+    await left(started);
+    await recorded(started);
+    expect(started.settled).toEqual([[undefined]]);
+  });
 });
 
 it('settled runs once for a call on a WebSocket that is stopped while a policy waits', async () => {

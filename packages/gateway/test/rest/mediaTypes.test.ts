@@ -20,6 +20,15 @@ it.each([
   expect((await post('/v1/write', { value: 1 }, headers)).status).toBe(status);
 });
 
+it.each(['gzip', 'aws-chunked', 'identity'])(
+  'POST /trpc/write with the Content-Encoding %s is answered as over REST: identity alone is accepted',
+  async (encoding) => {
+    const { post } = await startService();
+    const { status } = await post('/trpc/write', { value: 1 }, { 'content-encoding': encoding });
+    expect(status).toBe(encoding === 'identity' ? 200 : 415);
+  },
+);
+
 it('POST /v1/write with two headers Content-Encoding is answered with 415', async () => {
   needs('a port');
   const { origin } = (await startService()).server;

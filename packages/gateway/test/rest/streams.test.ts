@@ -2,7 +2,7 @@ import { EventSource } from 'eventsource';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { has } from '../servers.ts';
 import { openShape } from '../startShape.ts';
-import { cancelled, files, mediaRouter, png, quiet } from './streams.ts';
+import { away, cancelled, files, mediaRouter, png, quiet } from './streams.ts';
 
 const { close, document, origin, records, rest, server } = await openShape(mediaRouter);
 afterAll(close);
@@ -40,6 +40,20 @@ describe('a subscription over REST', () => {
     expect(await response.json()).toEqual({ code: 'FORBIDDEN', message: 'Not you.', status: 403 });
   });
 
+  it('an error that may pass is the last event of a stream for EventSource, which connects again', async () => {
+    away.calls = 0;
+    const response = await get('/away');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    away.calls = 0;
+    const source = new EventSource(`${origin}/v1/away`, { fetch: server.fetch });
+    onTestFinished(() => source.close());
+    const received: string[] = [];
+    for (const type of ['error', 'message'] as const)
+      source.addEventListener(type, (event) => 'data' in event && received.push(String(event.data)));
+    const body = '{"code":"SERVICE_UNAVAILABLE","message":"Later.","status":503}';
+    await vi.waitFor(() => expect(received).toEqual([body, '{"n":2}']), { timeout: 10_000 });
+  });
+
   it('an error after the first event of a subscription is sent as an error event', async () => {
     expect(await (await get('/breaks')).text()).toBe(
       'data: {"n":1}\n\nevent: error\ndata: {"code":"CONFLICT","message":"It broke.","status":409}\n\n',
@@ -66,7 +80,7 @@ describe('a subscription over REST', () => {
     const received: number[] = [];
     source.addEventListener('message', ({ data }) => received.push(JSON.parse(data).n));
     // Each connection lasts one second and has one event.
-    await vi.waitFor(() => expect(received).toEqual([1, 2]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received).toEqual([1, 2]));
   });
 
   it('a subscription that throws at the end of maxDurationMs ends, and the server continues', async () => {

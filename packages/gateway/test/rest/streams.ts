@@ -28,6 +28,9 @@ export const cancelled = { streams: 0, texts: 0 };
 /** Counts the subscriptions of `quiet` and `unlisted` that run. */
 export const quiet = { running: 0 };
 
+/** Counts the calls of `away`, of which every other one fails. */
+export const away = { calls: 0 };
+
 export const mediaRouter = t.router({
   ticks: subscription('/ticks')
     .input(z.object({ from: z.int().default(1), to: z.int(), lastEventId: z.int().optional() }))
@@ -40,6 +43,11 @@ export const mediaRouter = t.router({
     await sleep(20);
     if (quiet.running >= 0) throw new TRPCError({ code: 'FORBIDDEN', message: 'Not you.' });
     yield { n: 1 };
+  }),
+  away: subscription('/away').subscription(async function* () {
+    away.calls += 1;
+    if (away.calls % 2 === 1) throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Later.' });
+    yield { n: away.calls };
   }),
   breaks: subscription('/breaks').subscription(async function* () {
     yield { n: 1 };

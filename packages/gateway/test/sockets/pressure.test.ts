@@ -5,7 +5,7 @@ import { call, startSocketGateway } from './startSocketGateway.ts';
 
 const tooLong = 'a message that is longer than twice maxBodySize';
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 
 describe('clients that do not read', () => {
   it('a client that does not read its WebSocket applies backpressure to its subscription until it reads again', async () => {
@@ -21,7 +21,7 @@ describe('clients that do not read', () => {
           pulled = activity.pulled;
           expect(pulled).toBe(before);
         },
-        { timeout: 30_000, interval: 200 },
+        { interval: 200 },
       );
       return pulled;
     };

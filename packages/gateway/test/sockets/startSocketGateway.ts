@@ -246,8 +246,7 @@ export const call = (
 });
 
 /** Waits until a check passes. */
-export const until = (check: () => void): Promise<void> =>
-  vi.waitFor(check, { timeout: 30_000, interval: 5 });
+export const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5 });
 
 /** Calls a procedure, and returns its result: the caller, by the key of the WebSocket. */
 export async function callerOf(client: Client): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { longForm } from '@petstore/testing/forms';
+import { slowness } from '@petstore/testing/slowness';
 import { expect, it } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
 import { needs } from '../servers.ts';
@@ -9,7 +10,7 @@ const rounds = longForm ? 200 : 3;
 
 it(
   `each call over every protocol is answered or does not run, in ${rounds} stops under load`,
-  { timeout: rounds * 10_000 },
+  { timeout: rounds * 30_000 * slowness },
   async ({ annotate }) => {
     needs('a port');
     const sum: Record<string, number> = {};

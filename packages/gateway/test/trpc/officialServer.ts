@@ -23,7 +23,7 @@ export const serveOfficial: ServeRpc = async ({
     maxBodySize: maxBodySize,
     ...trpc,
   });
-  const sockets = new WebSocketServer({ server, maxPayload: 65_536 });
+  const sockets = new WebSocketServer({ server, maxPayload: maxBodySize });
   const { broadcastReconnectNotification } = applyWSSHandler({
     wss: sockets,
     prefix: basePath,

@@ -25,6 +25,40 @@ const part = (name: string, value: string, filename?: string) =>
     filename === undefined ? '' : `; filename="${filename}"`
   }\r\n\r\n${value}\r\n`;
 
+it('a list may be sent with brackets, as PHP, Rails, qs and axios send it: in a query and a form, over REST and tRPC', async () => {
+  const { server, expectRest } = await startShape(
+    t.router({
+      add: post({
+        contentTypes: ['multipart/form-data', 'application/x-www-form-urlencoded'],
+        in: { ids: 'query' },
+      })
+        .input(z.object({ tags: z.array(z.string()), ids: z.array(z.int()), one: z.string().optional() }))
+        .output(z.unknown())
+        .mutation(({ input }) => input),
+    }),
+  );
+  const value = { tags: ['a', 'b', 'c'], ids: [1, 2] };
+  const tags = [
+    ['tags[]', 'a'],
+    ['tags[7]', 'b'],
+    ['tags', 'c'],
+  ] as [string, string][];
+  const other = [
+    ['one[]', 'x'],
+    ['tags[x]', 'y'],
+    ['tags[0][]', 'z'],
+  ] as [string, string][];
+  const urlencoded = { method: 'POST', body: new URLSearchParams([...tags, ...other]) };
+  await expectRest([
+    ['/album?ids[]=1&ids[0]=2', form(...tags, ...other), 200, value],
+    ['/album?ids[0]=1&ids%5B%5D=2', urlencoded, 200, value],
+    ['/album?ids[]=x', urlencoded, 400, 'ids.0 (query): must be an integer, such as 42 or -7.'],
+  ]);
+  const inForm = form(...tags, ['ids[]', '1'], ['ids[]', '2']);
+  const response = await server.fetch(`${server.origin}/trpc/add`, inForm);
+  expect(await response.json()).toEqual({ result: { data: value } });
+});
+
 describe('a form with fileStream()', () => {
   it('a form with fileStream() has its fields validated first, and its files read one by one in order (trpc/trpc-openapi #229)', async () => {
     const { document, expectRest } = await startShape(album);
@@ -67,6 +101,17 @@ describe('a form with fileStream()', () => {
         },
       },
     });
+  });
+
+  it('the files of fileStream() may have the name of their field with brackets', async () => {
+    const { restJson } = await startShape(album);
+    const sent = form(
+      ['title', 'x'],
+      ['photos[]', new File(['a'], 'a')],
+      ['photos[1]', new File(['b'], 'b')],
+    );
+    const files = ['a', 'b'].map((name) => [name, 'application/octet-stream', 1]);
+    expect(await restJson('/album', sent)).toEqual([200, { title: 'x', files }]);
   });
 
   it('fileStream() passes a file to the procedure before the rest of the form arrives', async () => {

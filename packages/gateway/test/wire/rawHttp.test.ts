@@ -109,7 +109,7 @@ describe.runIf(has('a port'))('raw HTTP', () => {
     leftOpen = findConnectionsLeftOpen();
     onGateway = await runAllCases();
     pool = await openServerPool(concurrency);
-  }, 60_000);
+  });
   afterAll(() => pool.close());
 
   for (const [group, cases] of groups) {
@@ -145,7 +145,7 @@ describe.runIf(has('a port'))('raw HTTP', () => {
           }
         });
         expect(problems).toEqual([]);
-      }, 60_000);
+      });
     });
   }
 
@@ -174,5 +174,5 @@ describe.runIf(has('a port'))('raw HTTP', () => {
   it('the server closes a connection with an incomplete request within 13 s', async () => {
     expect(incompleteCases.length).toBeGreaterThan(0);
     expect(await leftOpen).toEqual([]);
-  }, 30_000);
+  });
 });

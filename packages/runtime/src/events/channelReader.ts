@@ -14,6 +14,11 @@ export interface ChannelPage {
   readonly last: number;
   /** The position of new readers: `last` or higher. There is no higher one. */
   readonly newest: number;
+  /**
+   * The oldest position of the readers that have joined the channel before its first event, and missed none. Default: `start`, since
+   * positions in channels without events are of the same epoch.
+   */
+  readonly joined?: Position;
   /** The oldest kept events of the requested ones, in order. Empty only if there are none. */
   readonly events: readonly StoredEvent[];
 }
@@ -75,11 +80,12 @@ export async function* readChannel(
       // oxlint-disable-next-line no-await-in-loop -- one page after the other
       const page = await watch.orEnd(source.page(channel, position.sequence));
       if (page === undefined) return;
-      const { epoch, events, last, newest } = page;
+      const { epoch, events, joined, last, newest, start } = page;
       if (epoch !== position.epoch || newest < position.sequence) {
+        const hasJoined = joined?.epoch === position.epoch && joined.sequence <= position.sequence;
         position.epoch = epoch;
         // Lower than any other: a gap is before all that follows.
-        position.sequence = -1;
+        position.sequence = hasJoined ? start : -1;
         continue;
       }
       for (const { event, previous, sequence } of events) {

@@ -21,6 +21,21 @@ function openChannel(log: EventLog = memoryEventLog()) {
   return eventChannel({ log, name: 'changes', event: Change, keep: { events: 5 } });
 }
 
+/** A log that does not respond at first. */
+function awayLog() {
+  const { promise, resolve: respond } = Promise.withResolvers<void>();
+  const log = memoryEventLog();
+  const away: EventLog = {
+    append: (...args) => promise.then(() => log.append(...args)),
+    async *read(...args) {
+      await promise;
+      yield* log.read(...args);
+    },
+    close: () => log.close(),
+  };
+  return { log: away, respond };
+}
+
 /** The signal of a client, which leaves at the end of the test. */
 function clientSignal(): AbortSignal {
   const controller = new AbortController();
@@ -264,6 +279,34 @@ describe('eventChannel', () => {
     expect(await take(events, 1)).toMatchObject([{ data: { animal: 'Tom' } }]);
   });
 
+  it.each([
+    // With the quotes of JSON, and two bytes for each letter.
+    ['by default', {}, 'ä'.repeat(32_767), 'has 65537 bytes of JSON, more than 65536 (maxEventSize)'],
+    ['that is set', { maxEventSize: 5 }, 'äa', 'has 6 bytes of JSON, more than 5 (maxEventSize)'],
+  ])(
+    'publish accepts events of the maximum size %s, and rejects larger ones with 413',
+    async (_what, options, text, message) => {
+      const channel = eventChannel({ log: memoryEventLog(), name: 'texts', event: z.string(), ...options });
+      await channel.publish('north', text);
+      const events = await channel.subscribe('north', { lastEventId: beginning, signal: clientSignal() });
+      expect(await take(events, 1)).toMatchObject([{ data: text }]);
+      await expect(channel.publish('north', `${text}b`)).rejects.toMatchObject({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: `The event for the channel texts ${message}. Shorten it.`,
+      });
+    },
+  );
+
+  it('keeps 4 MiB of the events of a key by default', async () => {
+    const channel = eventChannel({ log: memoryEventLog(), name: 'texts', event: z.string() });
+    const texts = Array.from({ length: 65 }, (_, at) => `${at}`.padEnd(65_534));
+    const ids = await Promise.all(texts.map((text) => channel.publish('north', text)));
+    const subscribe = (lastEventId = '') =>
+      channel.subscribe('north', { lastEventId, signal: clientSignal() });
+    expect(await take(await subscribe(ids[0]), 64)).toHaveLength(64);
+    await expect(take(await subscribe(beginning), 1)).rejects.toThrow('no longer kept');
+  });
+
   it('events may have a schema of zod 4.0, which has no codecs', async () => {
     const event = z40.object({ at: z40.iso.datetime() });
     const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event });
@@ -298,6 +341,36 @@ describe('eventChannel', () => {
     expect(await take(events, 1)).toMatchObject([{ data: 'own' }]);
   });
 
+  it('publish to a log that does not respond fails with 503, and says that the event may be stored', async () => {
+    const channel = openChannel(awayLog().log);
+    await expect(channel.publish('north', change('Rex'))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('whether it is stored is unknown'),
+    });
+  });
+
+  it.each([
+    ['RESYNC', {}],
+    ['all animals', { snapshot: () => 'all animals' }],
+  ])(
+    'a new subscriber of a log that does not respond waits for it, then gets %s, with whose id it continues',
+    async (expected, options) => {
+      const { log, respond } = awayLog();
+      const channel = openChannel(log);
+      const signal = clientSignal();
+      const first = take(await channel.subscribe('north', { ...options, signal }), 1).then(
+        ([{ id, data } = { id: '', data: undefined }]) => [data, id],
+        ({ data, declaredCode }) => [declaredCode, data.lastEventId],
+      );
+      respond();
+      const [received, lastEventId] = await first;
+      expect(received).toBe(expected);
+      await publishAll(channel, ['Rex']);
+      const rest = await channel.subscribe('north', { lastEventId, signal });
+      expect(await take(rest, 1)).toMatchObject([{ data: change('Rex') }]);
+    },
+  );
+
   it('a subscription ends when its signal is aborted', async () => {
     const channel = openChannel();
     const controller = new AbortController();
@@ -315,12 +388,26 @@ describe('eventChannel', () => {
     expect(await pending).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it.each<[keep: object, message: string]>([
-    [{ events: 0 }, 'keep.events of the channel changes is 0. Set an integer of 1 or more.'],
-    [{ ms: 1.5 }, 'keep.ms of the channel changes is 1.5. Set an integer of 1 or more.'],
-    [{ ms: Infinity }, 'keep.ms of the channel changes is Infinity. Set an integer of 1 or more.'],
-  ])('keep: %o is rejected', (keep, message) => {
-    const options = { log: memoryEventLog(), name: 'changes', event: Change, keep };
+  it('publish to a log that is closed fails with 503, and so do new subscriptions', async () => {
+    const log = memoryEventLog();
+    const channel = openChannel(log);
+    await log.close();
+    const signal = clientSignal();
+    const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+    await expect(channel.publish('north', change('Rex'))).rejects.toMatchObject(unavailable);
+    await expect(channel.subscribe('north', { signal })).rejects.toMatchObject(unavailable);
+    const resumed = await channel.subscribe('north', { lastEventId: beginning, signal });
+    await expect(take(resumed, 1)).rejects.toMatchObject(unavailable);
+  });
+
+  it.each<[options: object, message: string]>([
+    [{ maxEventSize: 0 }, 'maxEventSize of the channel changes is 0. Set an integer of 1 or more.'],
+    [{ keep: { bytes: 0 } }, 'keep.bytes of the channel changes is 0. Set an integer of 1 or more.'],
+    [{ keep: { events: 0 } }, 'keep.events of the channel changes is 0. Set an integer of 1 or more.'],
+    [{ keep: { ms: 1.5 } }, 'keep.ms of the channel changes is 1.5. Set an integer of 1 or more.'],
+    [{ keep: { ms: Infinity } }, 'keep.ms of the channel changes is Infinity. Set an integer of 1 or more.'],
+  ])('%o is rejected', (invalid, message) => {
+    const options = { log: memoryEventLog(), name: 'changes', event: Change, ...invalid };
     expect(() => eventChannel(options)).toThrow(new TypeError(message));
   });
 
@@ -408,7 +495,7 @@ describe.each(['changes', 'others'] as const)('the subscription %s of an event c
         data: { lastEventId },
       });
     });
-    await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['resync', '3', '4', '5', '6', '7']);
+    await expect.poll(() => seen).toEqual(['resync', '3', '4', '5', '6', '7']);
     await publishAll(channel, ['live']);
     await expect.poll(() => seen.at(-1)).toBe('live');
   });

@@ -1,4 +1,5 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { isTrpcError } from 'trpc-gateway/internal';
 import { isZod } from 'trpc-gateway/internal/schemas';
 import { resyncErrors } from 'trpc-gateway/procedures';
 // `schema.encode`, which `zod/mini` does not have.
@@ -31,10 +32,12 @@ export interface EventChannelOptions<Event> {
   /** The schema of the events. Their JSON is stored. */
   readonly event: EventSchema<Event>;
   /**
-   * How many events of each key are kept, and for how many milliseconds, so that clients can resume after a disconnect. The limit
-   * that is reached first counts. Default: 1,000 events, one hour.
+   * How many events of each key are kept, how many bytes of JSON, and for how many milliseconds, so that clients can resume after
+   * a disconnect. The limit that is reached first counts. Default: 1,000 events, 4 MiB, one hour.
    */
   readonly keep?: Partial<Retention>;
+  /** The size of an event, in bytes of JSON as UTF-8. Default: 65,536. */
+  readonly maxEventSize?: number;
 }
 
 export interface SubscribeOptions<Snapshot = never> {
@@ -56,7 +59,9 @@ export interface EventChannel<Event> {
   /**
    * Stores an event and sends it to the subscribers of the key in all processes that share the log.
    * @returns the id of the event, when it is stored
-   * @throws if the event does not match the schema, or the log cannot store it
+   * @throws {TRPCError} `PAYLOAD_TOO_LARGE` for an event larger than `maxEventSize`, which is usually one of a large input
+   * @throws if the event does not match the schema; 503 SERVICE_UNAVAILABLE if the log has not stored it within 1.5 s. Whether
+   * it is stored is then unknown: it may still be, in a few seconds
    */
   publish(key: string, event: Event): Promise<string>;
 
@@ -78,8 +83,9 @@ export interface EventChannel<Event> {
    *     return animalChanges.subscribe(shelter, { lastEventId, signal });
    *   }),
    * ```
-   * @returns the events with their ids, when the position of a new client is fixed: an event that is published later is not missed
-   * @throws if the log cannot be read
+   * @returns the events with their ids, when the position of a new client is fixed: an event that is published later is not missed.
+   * If the log does not respond within 1.5 s, they are returned before, and begin with a `RESYNC` or a `snapshot` when it responds
+   * @throws 503 SERVICE_UNAVAILABLE if the log is closed or cannot be used. While it cannot be reached, the events wait
    */
   subscribe<Snapshot = never>(
     key: string,
@@ -87,7 +93,21 @@ export interface EventChannel<Event> {
   ): Promise<AsyncIterable<TrackedEnvelope<Event | Snapshot>, void, void>>;
 }
 
-const defaultKeep: Retention = { events: 1000, ms: 3_600_000 };
+const defaultKeep: Retention = { events: 1000, bytes: 4_194_304, ms: 3_600_000 };
+
+/** How long calls wait for the log, in milliseconds: as long as those with an idempotency key wait for their state. */
+export const waitMs = 1500;
+
+/** Returns what a log returns; `undefined` if that takes longer than `waitMs`. */
+async function inTime<T>(result: Promise<T>): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, waitMs, undefined);
+  try {
+    return await Promise.race([result, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /**
  * Defines a channel of events. Subscribers in all processes that share the log get the events, and continue after a disconnect.
@@ -99,10 +119,11 @@ const defaultKeep: Retention = { events: 1000, ms: 3_600_000 };
  * @throws {TypeError} for an invalid option
  */
 export function eventChannel<Event>(options: EventChannelOptions<Event>): EventChannel<Event> {
-  const { event: schema, log, name } = options;
+  const { event: schema, log, maxEventSize = 65_536, name } = options;
   const keep = { ...defaultKeep, ...options.keep };
   checkName(name);
-  checkKeep(name, keep);
+  for (const [field, value] of Object.entries(keep)) checkLimit(name, `keep.${field}`, value);
+  checkLimit(name, 'maxEventSize', maxEventSize);
   // Names have no colon.
   const channelOf = (key: string) => `${name}:${key}`;
 
@@ -115,14 +136,6 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     }
   }
 
-  /** Returns the id after which a new client reads: that of the newest event. */
-  async function newest(channel: string, signal: AbortSignal): Promise<string> {
-    for await (const { id } of log.read(channel, undefined, signal)) return id;
-    // Its client has left, and nothing will be read.
-    if (signal.aborted) return '';
-    throw closedError();
-  }
-
   async function* deliver<Snapshot>(
     channel: string,
     after: string,
@@ -130,7 +143,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
   ): AsyncGenerator<TrackedEnvelope<Event | Snapshot>, void, void> {
     let from: string | undefined = after;
     while (from !== undefined) {
-      const items: AsyncIterable<LogItem> = log.read(channel, from, signal);
+      const items: AsyncIterable<LogItem> = read(log, channel, from, signal);
       from = undefined;
       for await (const item of items) {
         const event = item.type === 'event' ? decode(item.event) : undefined;
@@ -141,7 +154,7 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
         // The client wants all events from the beginning, and there has been none.
         if (item.type === 'joined' && !snapshot) continue;
         // After an event that the schema rejects, others may follow: one RESYNC stands for all of them.
-        const id = item.type === 'event' ? await newest(channel, signal) : item.id;
+        const id = item.type === 'event' ? await newest(log, channel, signal) : item.id;
         if (!snapshot) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
         yield tracked(id, await snapshot());
         if (item.type !== 'event') continue;
@@ -152,22 +165,41 @@ export function eventChannel<Event>(options: EventChannelOptions<Event>): EventC
     if (!signal.aborted) throw closedError();
   }
 
-  async function* join<Snapshot>(channel: string, id: string, delivery: Delivery<Snapshot>) {
+  /** @param position that of a new client; a promise if the log does not respond */
+  async function* join<Snapshot>(
+    channel: string,
+    position: string | Promise<string>,
+    delivery: Delivery<Snapshot>,
+  ) {
     const { signal, snapshot } = delivery;
-    if (snapshot && !signal.aborted) yield tracked<Event | Snapshot>(id, await snapshot());
+    const id = await position;
+    if (!signal.aborted) {
+      if (snapshot) yield tracked<Event | Snapshot>(id, await snapshot());
+      // What others have published since `subscribe` resolved is missing.
+      else if (position !== id) throw resyncErrors.RESYNC({ data: { lastEventId: id } });
+    }
     yield* deliver(channel, id, delivery);
   }
 
   return {
-    publish: async (key, event) =>
-      log.append(channelOf(key), JSON.stringify(encodeEvent(schema, event)), keep),
+    async publish(key, event) {
+      const stored = JSON.stringify(encodeEvent(schema, event));
+      const size = Buffer.byteLength(stored);
+      if (size > maxEventSize) throw eventTooLarge(name, size, maxEventSize);
+      const id = await inTime(log.append(channelOf(key), stored, keep)).catch((cause: unknown) => {
+        throw unavailable(cause, unconfirmed);
+      });
+      if (id === undefined) throw unavailable(undefined, unconfirmed);
+      return id;
+    },
     async subscribe(key, { lastEventId, signal = new AbortController().signal, snapshot }) {
       const channel = channelOf(key);
       const delivery = { signal, snapshot };
       // An empty field of a query is no id.
       if (lastEventId) return deliver(channel, lastEventId, delivery);
       // No reader is left open: the procedure may fail before it iterates the events, and its client may leave.
-      return join(channel, await newest(channel, signal), delivery);
+      const position = newest(log, channel, signal);
+      return join(channel, (await inTime(position)) ?? position, delivery);
     },
   };
 }
@@ -176,6 +208,32 @@ interface Delivery<Snapshot> {
   readonly signal: AbortSignal;
   readonly snapshot: (() => Snapshot | Promise<Snapshot>) | undefined;
 }
+
+/** Reads a log. @throws 503 if it cannot be read */
+async function* read(log: EventLog, channel: string, after: string | undefined, signal: AbortSignal) {
+  try {
+    yield* log.read(channel, after, signal);
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+}
+
+/** Returns the id after which a new client reads: that of the newest event. */
+async function newest(log: EventLog, channel: string, signal: AbortSignal): Promise<string> {
+  for await (const { id } of read(log, channel, undefined, signal)) return id;
+  // Its client has left, and nothing will be read.
+  if (signal.aborted) return '';
+  throw closedError();
+}
+
+const unconfirmed =
+  'The event log has not confirmed the event: whether it is stored is unknown, and it may be sent twice if you try again.';
+
+/** Returns a 503 for an error of a log; one that is for clients as it is. */
+export const unavailable = (
+  cause: unknown,
+  message = 'Events cannot be read now. Try again, with the id of the last event that you have received, if any.',
+): TRPCError => (isTrpcError(cause) ? cause : new TRPCError({ code: 'SERVICE_UNAVAILABLE', message, cause }));
 
 /** The error of a subscription whose log was closed: its end would tell clients that nothing follows. */
 export const closedError = (): TRPCError =>
@@ -189,9 +247,14 @@ export function checkName(name: string): void {
   );
 }
 
-function checkKeep(name: string, keep: Retention): void {
-  for (const [field, value] of Object.entries(keep)) {
-    if (Number.isSafeInteger(value) && value >= 1) continue;
-    throw new TypeError(`keep.${field} of the channel ${name} is ${value}. Set an integer of 1 or more.`);
-  }
+function checkLimit(name: string, option: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw new TypeError(`${option} of the channel ${name} is ${value}. Set an integer of 1 or more.`);
 }
+
+/** 413, as for a body that is too large: the same call would fail again, and its client can send less. */
+const eventTooLarge = (name: string, size: number, maxSize: number): TRPCError =>
+  new TRPCError({
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `The event for the channel ${name} has ${size} bytes of JSON, more than ${maxSize} (maxEventSize). Shorten it.`,
+  });

@@ -7,7 +7,8 @@
  * - The sequence numbers of a channel grow, in the order in which its events are stored. A log may number the events of all its
  *   channels together.
  * - The epoch is 1 to 32 letters and digits. It changes if events of an earlier epoch may be missing or different: the log was
- *   flushed, restored from a backup, or replaced by another. An id of an epoch thus names one event forever.
+ *   flushed, restored from a backup, or replaced by another. An id of an epoch thus names one event forever. A position in a
+ *   channel without events may be of another epoch than the events that follow it.
  */
 export interface EventLog {
   /**
@@ -29,12 +30,12 @@ export interface EventLog {
    * It holds few events in memory, however slowly it is read: it reads from its own position in the log. A reader that is
    * so slow that events after its position are removed gets a `resync`.
    *
-   * A reader that has yielded an item survives outages of the backend: it waits, and continues after its position.
+   * A reader survives outages of the backend: it waits, also before its first item, and continues after its position.
    * @param after the id of the last event that the reader has; or of a `joined` or `resync`. Any text is accepted, since
    * ids come from clients: a malformed id is one of another epoch. `beginning` reads all events of the channel, with a
    * `resync` first if the first is no longer kept, or `joined` if there has been none. `undefined`: only events from now on
    * @param signal aborts a pending `next()`, which then resolves as done
-   * @throws if the log cannot be reached when it begins, within its deadline (5 s or less); or is no longer usable
+   * @throws if the log is closed or no longer usable
    */
   read(channel: string, after: string | undefined, signal: AbortSignal): AsyncIterable<LogItem>;
 
@@ -51,6 +52,8 @@ export interface Retention {
    * read until the next event is appended to its channel.
    */
   readonly ms: number;
+  /** How many bytes of the newest events are kept, as UTF-8. The newest event is kept however large it is. Default: any. */
+  readonly bytes?: number;
 }
 
 /**

@@ -14,7 +14,7 @@ export interface EventTables {
   readonly root: RootDatabase<Buffer, Uint8Array>;
   /** `ChannelRow` by hash. */
   readonly channels: Table;
-  /** Sequence number of the event before it, time and text, by hash and sequence number. */
+  /** Sequence number of the event before it, time, bytes of all before it, and text, by hash and sequence number. */
   readonly events: Table;
   /** The hash of the channel, by sequence number: which channels have changed. */
   readonly changes: Table;
@@ -34,6 +34,8 @@ interface ChannelRow {
   readonly last: number;
   /** How many events are kept. */
   readonly count: number;
+  /** Bytes of all its events, kept or not. */
+  readonly bytes: number;
   /** When the last of its events is no longer kept, by `Date.now()`. */
   readonly keptUntil: number;
 }
@@ -50,6 +52,9 @@ const trimLimit = 1000;
 
 /** How many changes are read at most. A process that is further behind wakes all its readers. */
 const changesLimit = 1000;
+
+/** Where the text of a stored event begins. */
+const textOffset = 24;
 
 const epochKey = Buffer.from('epoch');
 const logKey = Buffer.from('log');
@@ -92,14 +97,22 @@ interface NewEvent {
  */
 export function storeEvent(tables: EventTables, hash: Buffer, { event, keep, now }: NewEvent): string {
   const { newest, forgotten } = readLog(tables);
-  const { count, last, start } = readChannel(tables, hash, forgotten);
+  const { bytes: bytesBefore, count, last, start } = readChannel(tables, hash, forgotten);
   const sequence = newest + 1;
-  tables.events.putSync(eventKey(hash, sequence), Buffer.concat([encode(last, now), Buffer.from(event)]));
+  const text = Buffer.from(event);
+  tables.events.putSync(eventKey(hash, sequence), Buffer.concat([encode(last, now, bytesBefore), text]));
   tables.changes.putSync(encode(sequence), hash);
+  const bytes = bytesBefore + text.length;
   const excess = count + 1 - keep.events;
-  const removed = removeEvents(tables, hash, (index, at) => index < excess || at <= now - keep.ms);
+  const firstBytes = bytes - (keep.bytes ?? Infinity);
+  const removed = removeEvents(
+    tables,
+    hash,
+    (index, each) =>
+      index < count && (index < excess || each.at <= now - keep.ms || each.bytesBefore < firstBytes),
+  );
   const kept = count + 1 - removed;
-  writeChannel(tables, hash, { start, last: sequence, count: kept, keptUntil: now + keep.ms });
+  writeChannel(tables, hash, { start, last: sequence, count: kept, bytes, keptUntil: now + keep.ms });
   writeLog(tables, { newest: sequence, forgotten });
   return formatId(tables.epoch, sequence);
 }
@@ -115,7 +128,7 @@ export function readPage(tables: EventTables, hash: Buffer, after: number): Chan
     if (bytes >= pageBytes) break;
     bytes += value.length;
     const [sequence, previous] = [sequenceOf(key), value.readDoubleBE()];
-    events.push({ sequence, previous, event: value.toString('utf8', 16) });
+    events.push({ sequence, previous, event: value.toString('utf8', textOffset) });
   }
   return { epoch: tables.epoch, start, last, newest, events };
 }
@@ -161,12 +174,13 @@ export function changedAfter(tables: EventTables, seen: number): string[] | unde
 function removeEvents(
   { changes, events }: EventTables,
   hash: Buffer,
-  isRemoved: (index: number, at: number) => boolean,
+  isRemoved: (index: number, event: { readonly at: number; readonly bytesBefore: number }) => boolean,
 ): number {
   const removed: number[] = [];
   const range = { start: eventKey(hash, 0), end: eventKey(hash, Infinity), limit: trimLimit };
   for (const { key, value } of events.getRange(range)) {
-    if (!isRemoved(removed.length, value.readDoubleBE(8))) break;
+    const event = { at: value.readDoubleBE(8), bytesBefore: value.readDoubleBE(16) };
+    if (!isRemoved(removed.length, event)) break;
     removed.push(sequenceOf(key));
   }
   for (const sequence of removed) {
@@ -187,19 +201,20 @@ const writeLog = ({ root }: EventTables, { forgotten, newest }: LogRow): void =>
 /** Reads a channel; an unknown one is as if it had been forgotten last. */
 function readChannel({ channels }: EventTables, hash: Buffer, forgotten: number): ChannelRow {
   const row = channels.get(hash);
-  return row ? decodeChannel(row) : { start: forgotten, last: forgotten, count: 0, keptUntil: 0 };
+  return row ? decodeChannel(row) : { start: forgotten, last: forgotten, count: 0, bytes: 0, keptUntil: 0 };
 }
 
 function writeChannel({ channels }: EventTables, hash: Buffer, channel: ChannelRow): void {
-  const { count, keptUntil, last, start } = channel;
-  channels.putSync(hash, encode(start, last, count, keptUntil));
+  const { bytes, count, keptUntil, last, start } = channel;
+  channels.putSync(hash, encode(start, last, count, bytes, keptUntil));
 }
 
 const decodeChannel = (row: Buffer): ChannelRow => ({
   start: row.readDoubleBE(),
   last: row.readDoubleBE(8),
   count: row.readDoubleBE(16),
-  keptUntil: row.readDoubleBE(24),
+  bytes: row.readDoubleBE(24),
+  keptUntil: row.readDoubleBE(32),
 });
 
 const eventKey = (hash: Buffer, sequence: number): Buffer => Buffer.concat([hash, encode(sequence)]);

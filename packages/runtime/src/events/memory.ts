@@ -14,7 +14,9 @@ interface Channel {
   readonly start: number;
   /** Sequence number of its newest event. */
   last: number;
-  readonly events: (StoredEvent & { readonly at: number })[];
+  readonly events: (StoredEvent & { readonly at: number; readonly bytesBefore: number })[];
+  /** Bytes of all its events, kept or not. */
+  bytes: number;
   /** When the last of its events is no longer kept, by `Date.now()`. */
   keptUntil: number;
 }
@@ -37,7 +39,7 @@ export function memoryEventLog(): EventLog {
   let isClosed = false;
 
   const channelOf = (name: string): Channel =>
-    channels.get(name) ?? { start: forgotten, last: forgotten, events: [], keptUntil: 0 };
+    channels.get(name) ?? { start: forgotten, last: forgotten, events: [], bytes: 0, keptUntil: 0 };
 
   /** Removes what is no longer kept, a few channels at a time: those that are not forgotten move to the end of the map. */
   function sweep(now: number): void {
@@ -65,13 +67,17 @@ export function memoryEventLog(): EventLog {
       sweep(now);
       const channel = channelOf(name);
       channels.set(name, channel);
-      const { events, last } = channel;
+      const { bytes: bytesBefore, events, last } = channel;
       newest += 1;
-      events.push({ sequence: newest, previous: last, event, at: now });
+      events.push({ sequence: newest, previous: last, event, at: now, bytesBefore });
       channel.last = newest;
+      channel.bytes += Buffer.byteLength(event);
       channel.keptUntil = now + keep.ms;
+      const firstBytes = channel.bytes - (keep.bytes ?? Infinity);
       const firstKept = events.findIndex(
-        ({ at }, index) => at > now - keep.ms && index >= events.length - keep.events,
+        (each, index) =>
+          each.sequence === newest ||
+          (each.at > now - keep.ms && index >= events.length - keep.events && each.bytesBefore >= firstBytes),
       );
       events.splice(0, firstKept);
       watches.wake(name);

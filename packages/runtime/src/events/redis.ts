@@ -25,14 +25,18 @@ interface PageRequest extends PromiseWithResolvers<ChannelPage> {
   readonly after: number;
 }
 
-/** Epoch and last sequence number of a channel, then the sequence number and the text of each event. */
-type PageReply = [epoch: string, last: number, ...events: string[]];
+/** What `pagesScript` returns for a page. */
+type PageReply = [emptyEpoch: string, time: number, epoch?: string, last?: number, ...events: string[]];
 
 /** How many pages one script reads at most: it blocks the server for less than a millisecond. */
 const batchPages = 100;
 
 /** How long a reader waits before it tries again to reach Redis, in milliseconds. */
 const retryMs = 200;
+
+/** Replies after which a reader does not wait for Redis: somebody has to change the service, or the rights of its user. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof Error && /^(?:NOAUTH|NOPERM|WRONGPASS|WRONGTYPE) /.test(error.message);
 
 /**
  * Opens an event log in Redis 6.2 or newer, or Valkey, for processes on several machines: a stream for each channel.
@@ -44,6 +48,7 @@ const retryMs = 200;
 export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptions): EventLog {
   const redis = new RedisConnection(connect);
   const watches = new ChannelWatches();
+  const logKey = `{${prefix}}:log`;
   const changesKey = `{${prefix}}:changes`;
   const changes = followChanges({ connect, key: changesKey, watches });
   const writer = randomUUID();
@@ -55,9 +60,9 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
 
   async function readPages(pages: readonly PageRequest[]): Promise<void> {
     const keys = pages.flatMap((page) => page.keys);
-    const args = pages.flatMap(({ after }) => [Math.max(after, 0), newEpoch()]);
+    const args = [channelMemoryMs, newEpoch(), ...pages.map(({ after }) => Math.max(after, 0))];
     try {
-      const replies = await redis.eval<PageReply[]>(pagesScript, keys, [channelMemoryMs, ...args]);
+      const replies = await redis.eval<PageReply[]>(pagesScript, [logKey, ...keys], args);
       for (const [at, reply] of replies.entries()) pages[at]?.resolve(pageOf(reply));
     } catch (error) {
       for (const page of pages) page.reject(error);
@@ -79,17 +84,18 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
   }
 
   return {
-    async append(channel, event, { events, ms }) {
+    async append(channel, event, { bytes = Number.MAX_SAFE_INTEGER, events, ms }) {
       if (isClosed) throw logClosed();
       appends += 1;
       const hash = hashKey(channel);
-      const keys = [...keysOf(hash), changesKey, `{${prefix}}:writer:${writer}:${hash}`];
+      const keys = [logKey, ...keysOf(hash), changesKey, `{${prefix}}:writer:${writer}:${hash}`];
       const keepMs = Math.ceil(ms);
       const id = await redis.eval<string | null>(appendScript, keys, [
         newEpoch(),
         keepMs + channelMemoryMs,
         keepMs,
         events,
+        bytes,
         appends,
         event,
         hash,
@@ -98,18 +104,15 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
       return id;
     },
     read(channel, after, signal) {
-      let hasBegun = false;
-      /** Waits for Redis if it cannot be reached and the reader has begun. */
+      /** Waits for Redis while it cannot be reached. */
       const page = async (hash: string, from: number): Promise<ChannelPage> => {
         void changes.follow();
         for (;;) {
           try {
             // oxlint-disable-next-line no-await-in-loop -- until Redis can be reached
-            const found = await readPage(hash, from);
-            hasBegun = true;
-            return found;
+            return await readPage(hash, from);
           } catch (error) {
-            if (!hasBegun || isClosed || signal.aborted) throw error;
+            if (isClosed || signal.aborted || isFinal(error)) throw error;
             // oxlint-disable-next-line no-await-in-loop
             await sleep(retryMs);
           }
@@ -126,11 +129,15 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
   };
 }
 
-function pageOf([epoch, last, ...entries]: PageReply): ChannelPage {
+function pageOf([emptyEpoch, time, epoch, last = 0, ...entries]: PageReply): ChannelPage {
+  // A channel that has had an event since then would still be known.
+  const joined = { epoch: emptyEpoch, sequence: time - channelMemoryMs };
+  if (epoch === undefined)
+    return { epoch: emptyEpoch, start: joined.sequence, last: joined.sequence, newest: time, events: [] };
   const events = [];
   for (let at = 0; at < entries.length; at += 2) {
     const sequence = Number(entries[at]);
     events.push({ sequence, previous: sequence - 1, event: entries[at + 1] ?? '' });
   }
-  return { epoch, start: 0, last, newest: last, events };
+  return { epoch, joined, start: 0, last, newest: last, events };
 }

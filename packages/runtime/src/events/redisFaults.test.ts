@@ -167,12 +167,33 @@ describe.skipIf(!hasRedis)('an event log in a Redis that fails', () => {
     }
   });
 
-  it('a reader that begins while Redis cannot be reached rejects within 6 s', async () => {
-    const proxy = await startFaultProxy(shared.url);
-    onTestFinished(() => proxy.close());
-    proxy.set({ kind: 'reject' });
-    const log = openAt(proxy.uri);
+  it.each(['freeze', 'reject'] as const)(
+    'readers that begin while Redis cannot be reached (%s) wait for it, then get every event',
+    async (kind) => {
+      const prefix = randomUUID();
+      const proxy = await startFaultProxy(shared.url);
+      onTestFinished(() => proxy.close());
+      const writer = openAt(shared.url, prefix);
+      const first = await writer.append('a', 'first', keepAll);
+      proxy.set({ kind });
+      const log = openAt(proxy.uri, prefix);
+      const [resumed, joined] = [collect(log, 'a', first), collect(log, 'a')];
+      // Longer than the deadline of a command.
+      await sleep(6000);
+      await writer.append('a', 'during', keepAll);
+      proxy.set({ kind: 'none' });
+      await vi.waitFor(() => expect(textsOf(joined)).toEqual(['(joined)']), 30_000);
+      await writer.append('a', 'after', keepAll);
+      await received(resumed, 'after');
+      await received(joined, 'after');
+      expect(textsOf(resumed)).toEqual(['during', 'after']);
+    },
+  );
+
+  it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
+    await shared.command('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-eval');
+    const log = openAt(shared.url.replace('//', '//reader:any@'));
     const iterator = log.read('a', undefined, new AbortController().signal)[Symbol.asyncIterator]();
-    await expect(iterator.next()).rejects.toThrow('Redis has not responded for 5 s.');
+    await expect(iterator.next()).rejects.toThrow('NOPERM');
   });
 });

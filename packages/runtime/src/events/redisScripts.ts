@@ -1,82 +1,99 @@
 /*
- * The scripts of the event log in Redis. A channel has a hash (its epoch and its last sequence number) and a stream, whose
- * entries have the ids `start-sequence`. `start` is the time at which the epoch began, in milliseconds, since a stream accepts
- * only ids that are greater than all before.
+ * The scripts of the event log in Redis. A channel has a hash and a stream, whose entries have the sequence numbers of the
+ * events as ids. `start` is the time at which the channel began, in milliseconds. Both are written with the first event: readers
+ * leave nothing in a channel without events. Their position is the time, in an epoch of all such channels.
  */
 
 /** How many of the newest changes are kept for processes that wait for them; at least. */
 export const changesKept = 1000;
 
 /**
- * Opens a channel, and begins a new epoch if there is none, or if another server has answered before: after a restart or a
- * failover, acknowledged events may be missing. INFO takes 13 µs (Redis 7.0), and nothing else says so within a script.
+ * Finds a channel, unless another server has written it: after a restart or a failover, acknowledged events may be missing. INFO
+ * takes 13 µs (Redis 7.0), and nothing else says so within a script.
+ *
+ * The epoch of channels without events is of the key of the log, which `FLUSHALL` removes with channels, and of the number of keys
+ * that were evicted: a reader that joins, misses an event, and returns after its channel was lost, must not have the same epoch.
  */
-const openChannel = `
+const findChannel = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
-local function idOf(start, sequence) return string.format('%.0f-%.0f', start, sequence) end
-local function open(channel, stream, newEpoch)
-  local found = redis.call('HMGET', channel, 'server', 'epoch', 'start', 'last')
-  local start = tonumber(found[3] or 0)
-  if found[1] == server then return found[2], start, tonumber(found[4]) end
-  start = math.max(now, start + 1)
-  redis.call('DEL', stream)
-  redis.call('HSET', channel, 'server', server, 'epoch', newEpoch, 'start', start, 'last', 0)
-  return newEpoch, start, 0
+local function find(channel)
+  local found = redis.call('HMGET', channel, 'server', 'epoch', 'last', 'bytes', 'emptyEpoch', 'start')
+  if found[1] ~= server then return end
+  return { epoch = found[2], last = found[3], bytes = found[4], emptyEpoch = found[5], start = found[6] }
+end
+local function emptyEpoch(log, newEpoch)
+  redis.call('SET', log, newEpoch, 'NX')
+  local evicted = string.match(redis.call('INFO', 'stats'), 'evicted_keys:(%d+)')
+  return string.sub(redis.sha1hex(server .. redis.call('GET', log) .. evicted), 1, 12)
 end
 `;
 
 /**
- * Appends an event. KEYS: channel, stream, changes, writer. ARGV: epoch of a new channel, memory of the channel in ms, retention
- * in ms, retention in events, number of the append in its process, event, name of the channel among the changes. Returns the
- * id.
+ * Appends an event. KEYS: log, channel, stream, changes, writer. ARGV: epoch of a new channel, memory of the channel in ms,
+ * retention in ms, in events, and in bytes, number of the append in its process, event, name of the channel among the changes.
+ * Returns the id.
  *
  * A client of Sentinel sends a command again if its connection was lost. The key of the writer knows the last append of the
  * process: the same one is not stored twice. Nothing is returned for an earlier one.
  */
-export const appendScript = `${openChannel}
-local number = tonumber(ARGV[5])
-local lastNumber, lastId = string.match(redis.call('GET', KEYS[4]) or '0 ', '(%d+) (.*)')
-if number == tonumber(lastNumber) then return lastId end
-if number < tonumber(lastNumber) then return false end
-local channel, stream = KEYS[1], KEYS[2]
-local epoch, start, last = open(channel, stream, ARGV[1])
-last = last + 1
-redis.call('HSET', channel, 'last', last)
-redis.call('XADD', stream, 'MAXLEN', '=', ARGV[4], idOf(start, last), 'at', now, 'event', ARGV[6])
-while true do
-  local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-  if tonumber(oldest[2][2]) > now - ARGV[3] then break end
-  redis.call('XDEL', stream, oldest[1])
+export const appendScript = `${findChannel}
+local log, channel, stream, changes, writer = unpack(KEYS)
+local newEpoch, memoryMs, keepMs, keepEvents, keepBytes, number, event, name = unpack(ARGV)
+local lastNumber, lastId = string.match(redis.call('GET', writer) or '0 ', '(%d+) (.*)')
+if tonumber(number) == tonumber(lastNumber) then return lastId end
+if tonumber(number) < tonumber(lastNumber) then return false end
+local found = find(channel)
+if not found then
+  found = { epoch = newEpoch, last = 0, bytes = 0 }
+  redis.call('DEL', stream)
+  redis.call('HSET', channel, 'server', server, 'epoch', newEpoch, 'emptyEpoch', emptyEpoch(log, newEpoch), 'start', now)
 end
-redis.call('PEXPIRE', stream, ARGV[3])
-redis.call('PEXPIRE', channel, ARGV[2])
-redis.call('XADD', KEYS[3], 'MAXLEN', '~', ${changesKept}, '*', 'channel', ARGV[7])
-local id = epoch .. '-' .. string.format('%.0f', last)
-redis.call('SET', KEYS[4], ARGV[5] .. ' ' .. id, 'PX', 30000)
+local last = string.format('%.0f', found.last + 1)
+local bytes = found.bytes + #event
+redis.call('HSET', channel, 'last', last, 'bytes', bytes)
+redis.call('XADD', stream, 'MAXLEN', '=', keepEvents, last, 'at', now, 'event', event, 'bytesBefore', found.bytes)
+while true do
+  local id, fields = unpack(redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1])
+  local isKept = tonumber(fields[2]) > now - keepMs and tonumber(fields[6]) >= bytes - keepBytes
+  if isKept or id == last .. '-0' then break end
+  redis.call('XDEL', stream, id)
+end
+redis.call('PEXPIRE', stream, keepMs)
+redis.call('PEXPIRE', channel, memoryMs)
+redis.call('XADD', changes, 'MAXLEN', '~', ${changesKept}, '*', 'channel', name)
+local id = found.epoch .. '-' .. last
+redis.call('SET', writer, number .. ' ' .. id, 'PX', 30000)
 return id`;
 
 /**
- * Reads pages of channels: about 100 events each, and together at most 1 MB and one event of each. KEYS: channel and stream of
- * each page. ARGV: memory of a channel in ms, then the sequence number after which to read and the epoch of a new channel for
- * each page. Returns for each page the epoch, the last sequence number, then the sequence number and the text of each event.
+ * Reads pages of channels: about 100 events each, and together at most 1 MB and one event of each. KEYS: log, then channel and
+ * stream of each page. ARGV: memory of a channel in ms, epoch of a new log, then the sequence number after which to read for each
+ * page. Returns for each page the epoch of channels without events, then the time for such a channel. For others, it is the time at
+ * which the channel began, followed by its epoch, its last sequence number, and the sequence number and the text of each event.
  */
-export const pagesScript = `${openChannel}
-local pages, bytes = {}, 0
-for at = 1, #KEYS, 2 do
-  local channel, stream, after = KEYS[at], KEYS[at + 1], tonumber(ARGV[at + 1])
-  local epoch, start, last = open(channel, stream, ARGV[at + 2])
-  if redis.call('PTTL', channel) < tonumber(ARGV[1]) then redis.call('PEXPIRE', channel, ARGV[1]) end
-  local page = { epoch, last }
-  if after < last then
-    for _, entry in ipairs(redis.call('XRANGE', stream, idOf(start, after + 1), '+', 'COUNT', 100)) do
-      page[#page + 1] = string.match(entry[1], '-(%d+)')
-      page[#page + 1] = entry[2][4]
-      bytes = bytes + #entry[2][4]
-      if bytes > 1000000 then break end
+export const pagesScript = `${findChannel}
+local log, memoryMs, newEpoch = KEYS[1], tonumber(ARGV[1]), ARGV[2]
+local pages, bytes, empty = {}, 0, nil
+for at = 2, #KEYS, 2 do
+  local channel, stream, after = KEYS[at], KEYS[at + 1], tonumber(ARGV[at / 2 + 2])
+  local found = find(channel)
+  if found then
+    if redis.call('PTTL', channel) < memoryMs then redis.call('PEXPIRE', channel, memoryMs) end
+    local page = { found.emptyEpoch, tonumber(found.start), found.epoch, tonumber(found.last) }
+    if after < page[4] then
+      for _, entry in ipairs(redis.call('XRANGE', stream, string.format('%.0f', after + 1), '+', 'COUNT', 100)) do
+        page[#page + 1] = string.match(entry[1], '%d+')
+        page[#page + 1] = entry[2][4]
+        bytes = bytes + #entry[2][4]
+        if bytes > 1000000 then break end
+      end
     end
+    pages[#pages + 1] = page
+  else
+    empty = empty or { emptyEpoch(log, newEpoch), now }
+    pages[#pages + 1] = empty
   end
-  pages[#pages + 1] = page
 end
 return pages`;

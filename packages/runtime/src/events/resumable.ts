@@ -1,12 +1,13 @@
 import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { declareErrors, resyncDefinition, resyncErrors } from 'trpc-gateway/procedures';
 import * as z from 'zod';
-import { checkName, closedError } from './eventChannel.ts';
+import { checkName, closedError, unavailable } from './eventChannel.ts';
 import { beginning } from './eventLog.ts';
 import type { JoinOptions, Resumable, ResumableOptions } from './resumableOptions.ts';
-import { openRun, type RunItem, type RunLog, stopReasons } from './runLog.ts';
+import { openRun, type RunItem, type RunLog, type RunStart, type StopReason, stopReasons } from './runLog.ts';
+import { createRunningRuns } from './runningRuns.ts';
 import { produceRun, Stopped } from './runProducer.ts';
-import { readRun } from './runReader.ts';
+import { createRunReader } from './runReader.ts';
 
 /** Declares the errors of `Resumable.join`, `RUN_STOPPED` and `RESYNC`. Add them with `.errors(runErrors)`. */
 export const runErrors = declareErrors({
@@ -23,6 +24,15 @@ export const runErrors = declareErrors({
   RESYNC: resyncDefinition,
 });
 
+const defaultLimits = {
+  abandonedMs: 30_000,
+  keepMs: 600_000,
+  maxDurationMs: 300_000,
+  maxRuns: 1000,
+  maxRunsPerCaller: 10,
+  maxSize: 1_048_576,
+};
+
 /**
  * Creates subscriptions whose producer runs once, apart from the connections of its clients: an answer of a model that goes on while a
  * page is reloaded, and that several tabs read.
@@ -33,29 +43,50 @@ export const runErrors = declareErrors({
  *   .input(z.object({ id: z.uuid(), question: z.string(), lastEventId: z.string().optional() }))
  *   .errors(runErrors)
  *   .subscription(({ ctx, input: { id, lastEventId, question }, signal }) =>
- *     answers.join(`${ctx.user.id}:${id}`, { lastEventId, signal, produce: (stop) => askModel(question, stop) }),
+ *     answers.join(`${ctx.user.id}:${id}`, {
+ *       caller: ctx.user.id,
+ *       lastEventId,
+ *       signal,
+ *       produce: (stop) => askModel(question, stop),
+ *     }),
  *   ),
  * ```
- * @throws {TypeError} for an invalid name
+ * @throws {TypeError} for an invalid option
  */
 export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Event> {
-  const defaults = { abandonedMs: 30_000, keepMs: 600_000, maxDurationMs: 300_000, maxSize: 1_048_576 };
-  const all = { ...defaults, ...options };
-  const { abandonedMs, event: schema, keepMs, log, maxDurationMs, name, onError } = all;
+  const limits = { ...defaultLimits, ...options };
+  const { event: schema, log, name, onError } = options;
   checkName(name);
-  /** The runs that this process produces, and their ends. */
-  const running = new Map<AbortController, Promise<void>>();
-  /** Calls of `join` that may become producers. */
-  const starting = new Set<Promise<string>>();
+  checkLimits(limits);
+  const running = createRunningRuns(log, limits);
+  const readRun = createRunReader(log, running, limits.abandonedMs / 3);
+  /** Runs that may begin here, by caller and key: of clients that join together, one is counted. */
+  const starting = new Map<string, Promise<RunStart>>();
+  const producing = new Set<Promise<void>>();
   let isClosing = false;
 
-  function begin(run: RunLog, key: string, start: string, produce: JoinOptions<Event>['produce']): void {
+  /** Begins the run if it has no producer. */
+  async function elect(run: RunLog, key: string, { caller, produce }: JoinOptions<Event>): Promise<RunStart> {
+    const origin = { producer: running.producer, number: running.nextNumber() };
     const controller = new AbortController();
-    const ended = produceRun(run, start, produce, { ...all, controller }).then((error) => {
-      running.delete(controller);
-      if (error !== undefined) onError(error, key);
-    });
-    running.set(controller, ended);
+    const stop = (reason: StopReason) => controller.abort(new Stopped(reason));
+    let isOwn = false;
+    try {
+      const start = await run.start(origin, () => running.add(origin.number, caller, stop));
+      isOwn = start.producer === origin.producer && start.number === origin.number;
+      if (!isOwn) return start;
+      const produced = produceRun(run, start.id, produce, { ...limits, controller }).then((error) => {
+        producing.delete(produced);
+        running.remove(origin.number);
+        if (error !== undefined) onError(error, key);
+      });
+      producing.add(produced);
+      return start;
+    } catch (cause) {
+      throw unavailable(cause);
+    } finally {
+      if (!isOwn) running.remove(origin.number);
+    }
   }
 
   /** @throws `RESYNC` for an event of another version of the program, which the schema rejects */
@@ -65,14 +96,6 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
     } catch {
       throw resyncErrors.RESYNC({ data: { lastEventId: id } });
     }
-  }
-
-  /** Begins the run if it has no producer. @returns the newest position in the log before */
-  async function elect(run: RunLog, key: string, produce: JoinOptions<Event>['produce']): Promise<string> {
-    const joined = await run.newestId();
-    const { id, isOwn } = await run.start();
-    if (isOwn) begin(run, key, id, produce);
-    return joined;
   }
 
   async function* deliver(items: AsyncIterable<RunItem>): AsyncGenerator<TrackedEnvelope<Event>, void, void> {
@@ -85,22 +108,31 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
   }
 
   return {
-    async join(key, { lastEventId, produce, signal = new AbortController().signal }) {
+    async join(key, joinOptions) {
+      const { caller, lastEventId, signal = new AbortController().signal } = joinOptions;
       // Names have no slash, so that no key leads to another channel.
-      const run = openRun(log, `${name}/${key}`, maxDurationMs + keepMs);
+      const run = openRun(log, `${name}/${key}`, limits.maxDurationMs + limits.keepMs);
       if (isClosing) throw closedError();
-      const elected = elect(run, key, produce);
-      starting.add(elected);
-      const joined = await elected.finally(() => starting.delete(elected));
+      const id = JSON.stringify([caller, key]);
+      const elected = starting.get(id) ?? elect(run, key, joinOptions).finally(() => starting.delete(id));
+      starting.set(id, elected);
+      const start = await elected;
       // An empty field of a query is no id.
-      const after = lastEventId || beginning;
-      return deliver(readRun(run, { after, joined, signal, reportMs: abandonedMs / 3 }));
+      return deliver(readRun(run, { after: lastEventId || beginning, signal, start }));
     },
     async close() {
       isClosing = true;
-      await Promise.allSettled(starting);
-      for (const controller of running.keys()) controller.abort(new Stopped('shutdown'));
-      await Promise.all(running.values());
+      await Promise.allSettled(starting.values());
+      running.stopAll('shutdown');
+      await Promise.all(producing);
     },
   };
+}
+
+/** @throws {TypeError} for a limit that would limit nothing */
+function checkLimits(limits: ResumableOptions<unknown> & typeof defaultLimits): void {
+  for (const option of Object.keys(defaultLimits) as (keyof typeof defaultLimits)[]) {
+    if (limits[option] > 0) continue;
+    throw new TypeError(`${option} of the runs ${limits.name} is ${limits[option]}. Set a number above 0.`);
+  }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasRedis, type RedisProcess, startFaultProxy, startRedis } from '@petstore/testing/redis';
 import { createClient } from 'redis';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { resumable } from './index.ts';
 import { openRedisLog } from './testing/collect.ts';
@@ -62,6 +62,19 @@ describe.skipIf(!hasRedis)('resumable on a Redis that fails', () => {
     await expect.poll(areAllAt(20), { timeout: 15_000 }).toBe(true);
     for (const { received } of readers)
       expect(received).toEqual(Array.from({ length: received.length }, (_, at) => at + 1));
+  });
+
+  it('join fails with 503 while Redis cannot be reached, and begins no run when it is back', async () => {
+    const proxy = await startFaultProxy(redis.url);
+    onTestFinished(() => proxy.close());
+    proxy.set({ kind: 'reject' });
+    const runs = openRuns(proxy.uri, randomUUID());
+    const produce = vi.fn(count);
+    const joining = runs.join('a', { signal: undefined, produce });
+    await expect(joining).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    proxy.set({ kind: 'none' });
+    await read(runs);
+    expect(produce).not.toHaveBeenCalled();
   });
 
   it('when Redis is emptied, the run ends, and clients get RESYNC', async () => {

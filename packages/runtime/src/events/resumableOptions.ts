@@ -19,9 +19,18 @@ export interface ResumableOptions<Event> {
   readonly abandonedMs?: number;
   /** How long a run can be read after its end, in milliseconds. Default: 10 minutes. */
   readonly keepMs?: number;
+  /**
+   * How many runs this process produces at once, those without clients included. Further ones are rejected with 503, before
+   * `produce` is called. Default: 1,000.
+   */
+  readonly maxRuns?: number;
+  /** How many runs this process produces at once for one `caller` of `join`. Further ones are rejected with 429. Default: 10. */
+  readonly maxRunsPerCaller?: number;
 }
 
 export interface JoinOptions<Event> {
+  /** Who begins the run, such as the id of the user, for `maxRunsPerCaller`. Without it, only `maxRuns` limits the runs. */
+  readonly caller?: string | undefined;
   /** The id of the last event that the client has received: the input property `lastEventId` of the procedure. */
   readonly lastEventId?: string | null | undefined;
   /** The signal of the procedure. It ends the reading, not the run. */
@@ -40,7 +49,8 @@ export interface Resumable<Event> {
    * error. A run is found again until `keepMs` after its end, and its key is used up for a day longer (the error `RESYNC`).
    *
    * Who knows the key can read the run: let it contain the id of the user, or check in the procedure that the caller may join.
-   * @throws if the log cannot be reached, or this process closes. The iterable throws `RUN_STOPPED`, `RESYNC`, or the `TRPCError` of the producer
+   * @throws if the log cannot be reached, or this process closes; 429 or 503 with `Retry-After` if the run would exceed
+   * `maxRunsPerCaller` or `maxRuns`. The iterable throws `RUN_STOPPED`, `RESYNC`, or the `TRPCError` of the producer
    */
   join(key: string, options: JoinOptions<Event>): Promise<AsyncIterable<TrackedEnvelope<Event>, void, void>>;
 

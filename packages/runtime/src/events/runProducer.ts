@@ -1,15 +1,12 @@
 import { isTrpcError } from 'trpc-gateway/internal';
 import { encodeEvent } from './eventChannel.ts';
 import type { JoinOptions, ResumableOptions } from './resumableOptions.ts';
-import type { RunLog, RunRecord, StopReason } from './runLog.ts';
+import { partsOf, type RunLog, type RunRecord, type StopReason } from './runLog.ts';
 
-/** How often a producer shows that it is alive, in milliseconds. */
-const aliveMs = 500;
-
-type ProducerOptions<Event> = Required<ResumableOptions<Event>> & {
+interface ProducerOptions<Event> extends Required<Pick<ResumableOptions<Event>, 'event' | 'maxSize'>> {
   /** Stops the run. */
   readonly controller: AbortController;
-};
+}
 
 /** Why a run is stopped. */
 export class Stopped extends Error {
@@ -30,14 +27,9 @@ export async function produceRun<Event>(
   run: RunLog,
   start: string,
   produce: JoinOptions<Event>['produce'],
-  { abandonedMs, controller, event: schema, maxDurationMs, maxSize }: ProducerOptions<Event>,
+  { controller, event: schema, maxSize }: ProducerOptions<Event>,
 ): Promise<unknown> {
   const { signal } = controller;
-  const stop = (reason: StopReason) => controller.abort(new Stopped(reason));
-  const tooLong = setTimeout(stop, maxDurationMs, 'duration').unref();
-  const abandoned = setTimeout(stop, abandonedMs, 'abandoned').unref();
-  const showAlive = () => void run.append({ type: 'alive' }, start).catch(() => {});
-  const alive = setInterval(showAlive, aliveMs).unref();
 
   async function store(): Promise<void> {
     let size = 0;
@@ -46,27 +38,19 @@ export async function produceRun<Event>(
       const event = encodeEvent(schema, value);
       size += JSON.stringify(event).length;
       if (size > maxSize) throw new Stopped('size');
-      alive.refresh();
-      await run.append({ type: 'event', event }, start);
+      const id = await run.append({ type: 'event', event }, start);
+      // The log was emptied.
+      if (partsOf(id).epoch !== partsOf(start).epoch) throw new Stopped('lost');
     }
   }
 
-  /** Receives what readers report, also that this process was taken for lost. */
-  async function listen(until: AbortSignal): Promise<void> {
-    for await (const { record } of run.read(start, until)) {
-      if (record?.type === 'reading') abandoned.refresh();
-      else if (record?.type === 'stop') stop(record.reason);
-    }
-  }
-
-  const listening = new AbortController();
-  listen(listening.signal).catch((cause: unknown) => controller.abort(cause));
   const stopped = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
   });
   let end: RunRecord = { type: 'end' };
   let error: unknown;
   try {
+    signal.throwIfAborted();
     // A producer that ignores its signal may never return.
     await Promise.race([store(), stopped]);
   } catch (cause) {
@@ -76,8 +60,6 @@ export async function produceRun<Event>(
   }
   // If it cannot be stored, readers take the run for lost.
   await run.append(end, start).catch(() => {});
-  listening.abort();
-  for (const timer of [alive, tooLong, abandoned]) clearTimeout(timer);
   return error;
 }
 

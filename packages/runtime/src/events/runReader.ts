@@ -1,83 +1,139 @@
-import { partsOf, type RunItem, type RunLog, type RunRecord } from './runLog.ts';
+import type { EventLog } from './eventLog.ts';
+import { openProducer, type ProducerItem, type RunItem, type RunLog, type RunStart } from './runLog.ts';
+import type { RunningRuns } from './runningRuns.ts';
 
 /**
- * A reader that has received nothing of the producer for `askTicks` reports that the run is read. When it has received that report,
- * or that of another reader, the log can be reached, and the producer is lost if nothing of it follows: in less than 2 s. Time is
- * counted in ticks, in milliseconds: while the process of the reader is suspended or busy, there are none.
+ * A process that has received nothing of a producer for `askTicks` reports which of its runs it reads. When it has received that
+ * report, or that of another process, the log can be reached, and the producer is lost if nothing of it follows: in less than 2 s.
+ * Time is counted in ticks, in milliseconds: while the process of the readers is suspended or busy, there are none.
  */
 const tickMs = 250;
 const askTicks = 3;
 const lostTicks = 6;
 
-/** Within which time one of the readers that join together reports that the run is read, in milliseconds. */
-const firstReportMs = 1000;
+/** A run that is read in this process. */
+interface ReadRun {
+  readonly run: RunLog;
+  /** The id of its first record. */
+  readonly start: string;
+  /** The tick before it. Its producer may have had no runs, and shown nothing, until then. */
+  readonly joined: number;
+  readers: number;
+}
 
 interface ReadOptions {
-  /** The newest position in the log when the reader joined. */
-  readonly joined: string;
+  readonly start: RunStart;
   /** The id after which to read. */
   readonly after: string;
   readonly signal: AbortSignal;
-  /** How often a reader reports that the run is read, in milliseconds. */
-  readonly reportMs: number;
 }
 
-/** Reads a run. Meanwhile, it reports that the run is read, unless another reader does, and stops the run if the producer is lost. */
-export async function* readRun(
-  run: RunLog,
-  { after, joined, reportMs, signal }: ReadOptions,
-): AsyncGenerator<RunItem, void, void> {
-  let isWaiting = true;
+/**
+ * Creates the function that reads runs. Meanwhile, their producers learn that they are read, and runs that have lost theirs are stopped.
+ * @param reportMs how often producers in other processes learn it, in milliseconds
+ */
+export function createRunReader(log: EventLog, running: RunningRuns, reportMs: number) {
+  const watches = new Map<string, ReturnType<typeof watchProducer>>();
+
+  return async function* readRun(
+    run: RunLog,
+    { after, signal, start: { id, number, producer } }: ReadOptions,
+  ): AsyncGenerator<RunItem, void, void> {
+    const own = producer === running.producer ? running : undefined;
+    const watch = watches.get(producer) ?? watchProducer(openProducer(log, producer), own, reportMs);
+    watches.set(producer, watch);
+    const leave = watch.join(number, run, id);
+    try {
+      yield* run.read(after, signal);
+    } finally {
+      leave();
+      if (watch.closed.aborted && watches.get(producer) === watch) watches.delete(producer);
+    }
+  };
+}
+
+/**
+ * Watches a producer for all readers of its runs in this process, until the last of them has left.
+ * @param own the producer, if it is in this process
+ */
+function watchProducer(
+  channel: ReturnType<typeof openProducer>,
+  own: RunningRuns | undefined,
+  reportMs: number,
+) {
+  const runs = new Map<number, ReadRun>();
+  const closed = new AbortController();
+  let following: Promise<void> | undefined;
+  let ticks = 0;
+  let quietTicks = 0;
   let isReached = false;
   let isAppending = false;
-  let quietTicks = 0;
-  let report: NodeJS.Timeout | undefined;
-  const ticks = setInterval(tick, tickMs).unref();
+  let reportAt = 0;
+  const timer = setInterval(tick, tickMs).unref();
 
   function tick(): void {
-    // While the client is slow, the producer is not: nothing is received.
-    quietTicks = isWaiting ? quietTicks + 1 : 0;
-    if (isAppending) return;
-    if (isReached && quietTicks >= lostTicks) void append({ type: 'stop', reason: 'lost' });
-    else if (!isReached && quietTicks >= askTicks) reportWithin(tickMs);
+    const numbers = [...runs.keys()];
+    if (own) return stop(numbers.filter((number) => !own.keepRead(number)));
+    // Not before: readers of a run that has ended have left by then.
+    following ??= channel.follow(onItem, closed.signal);
+    ticks += 1;
+    quietTicks += 1;
+    if (isReached && quietTicks >= lostTicks)
+      stop(numbers.filter((number) => ticks - (runs.get(number)?.joined ?? ticks) >= lostTicks));
+    else if (reportAt <= performance.now() || (!isReached && quietTicks >= askTicks))
+      void append(async () => {
+        reportAt = performance.now() + reportMs;
+        await channel.append({ type: 'reading', runs: numbers });
+      });
   }
 
-  async function append(record: RunRecord): Promise<void> {
+  function onItem(item: ProducerItem): void {
+    if (item.type === 'alive') {
+      quietTicks = 0;
+      isReached = false;
+      stop(item.unknown.filter((number) => runs.has(number)));
+    } else if (item.type === 'reading' && quietTicks >= askTicks && !isReached) {
+      isReached = true;
+      quietTicks = askTicks;
+    }
+  }
+
+  /** Stops runs that nothing produces. */
+  function stop(numbers: readonly number[]): void {
+    if (numbers.length === 0) return;
+    void append(async () => {
+      const stopRun = ({ run, start }: ReadRun) => run.append({ type: 'stop', reason: 'lost' }, start);
+      await Promise.all(numbers.flatMap((number) => runs.get(number) ?? []).map(stopRun));
+      await channel.append({ type: 'lost', runs: numbers });
+      // Slow clients read it later.
+      for (const number of numbers) runs.delete(number);
+    });
+  }
+
+  /** Appends records, unless others are being appended: the next tick tries again. */
+  async function append(records: () => Promise<void>): Promise<void> {
+    if (isAppending) return;
     isAppending = true;
-    await run.append(record, joined).catch(() => {});
+    await records().catch(() => {});
     isAppending = false;
   }
 
-  /** Reports at a random time, so that of many readers one is first. */
-  function reportWithin(ms: number): void {
-    clearTimeout(report);
-    const appendReport = () => {
-      reportWithin(reportMs);
-      void append({ type: 'reading' });
-    };
-    report = setTimeout(appendReport, ms * (0.5 + Math.random() / 2)).unref();
-  }
+  return {
+    closed: closed.signal,
 
-  reportWithin(Math.min(firstReportMs, reportMs));
-  try {
-    for await (const item of run.read(after, signal)) {
-      if (item.record?.type !== 'reading') {
-        quietTicks = 0;
-        isReached = false;
-      } else if (partsOf(item.id).sequence > partsOf(joined).sequence) {
-        // One report is enough for all readers.
-        reportWithin(reportMs);
-        if (!isReached) {
-          isReached = quietTicks >= askTicks;
-          quietTicks = Math.min(quietTicks, askTicks);
-        }
-      }
-      isWaiting = false;
-      yield item;
-      isWaiting = true;
-    }
-  } finally {
-    clearInterval(ticks);
-    clearTimeout(report);
-  }
+    /** Adds a reader. @returns the function that removes it */
+    join(number: number, run: RunLog, start: string): () => void {
+      const read = runs.get(number) ?? { run, start, joined: ticks, readers: 0 };
+      if (read.readers === 0) reportAt = 0;
+      read.readers += 1;
+      runs.set(number, read);
+      return () => {
+        read.readers -= 1;
+        if (read.readers === 0 && runs.get(number) === read) runs.delete(number);
+        if (runs.size > 0) return;
+        clearInterval(timer);
+        closed.abort();
+      };
+    },
+  };
 }

@@ -20,6 +20,9 @@ export class NotReadyError extends Error {
   }
 }
 
+/** The `reason` while the process stops. */
+export const drainingReason = 'draining';
+
 export interface HealthOptions {
   readonly checks: Checks | (() => Checks);
   /** Returns true while the process is stopping. */
@@ -47,7 +50,7 @@ export function routesOf(notReady: () => Promise<string | undefined>) {
 
 /** Returns `draining` while the process stops, else the reason of the first failing check; `undefined` if it is ready. */
 export const notReadyReason = async ({ checks, isDraining }: HealthOptions): Promise<string | undefined> =>
-  isDraining() ? 'draining' : failedCheck(typeof checks === 'function' ? checks() : checks);
+  isDraining() ? drainingReason : failedCheck(typeof checks === 'function' ? checks() : checks);
 
 /** Returns the reason of the first failing check, in definition order, or `undefined` if all pass. */
 async function failedCheck(checks: Checks): Promise<string | undefined> {

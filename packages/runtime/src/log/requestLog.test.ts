@@ -1,5 +1,5 @@
 import { unhandledRejections } from '@petstore/testing/unhandledRejections';
-import { getTRPCErrorFromUnknown } from '@trpc/server';
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoggedRequest } from '../parts.ts';
@@ -74,7 +74,9 @@ test.each([
   ['a client error', { status: 413, limit: 'body-bytes' }, { level: 30, msg: 'request' }],
   ['a limit of the process', { status: 503, limit: 'in-flight' }, { level: 40, msg: 'request' }],
   ['a slow request', { status: 201, durationMs: 2000 }, { level: 40, msg: 'slow request' }],
-  ['a failed check', { status: 503, reason: 'draining' }, { level: 50, msg: 'request' }],
+  ['a failed check', { status: 503, reason: 'unavailable' }, { level: 50, msg: 'request' }],
+  ['/readyz of a service that stops', { status: 503, reason: 'draining' }, { level: 40, msg: 'request' }],
+  ['a call that a stop rejects', { status: 503, limit: 'stopping' }, { level: 40, msg: 'request' }],
 ] as const)('the line of %s has these fields and no others', (_, change, fields) => {
   const { report, lines } = recordLines();
   const request = {
@@ -147,6 +149,7 @@ test.each(['errors', 'all'] as const)('at level warn, requests: %s logs no clien
 const unauthorized = { status: 401, operation: undefined } as const;
 const shed = { status: 503, limit: 'queue-time', operation: undefined } as const;
 const failing = { status: 503, error: new AwayError('no connection') };
+const away = { status: 503, error: new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Later.' }) };
 const notReady = {
   status: 503,
   path: '/readyz',
@@ -161,6 +164,7 @@ describe('repeated requests of one kind', () => {
     ['same limit of the client', { status: 429, limit: 'rate' } as const, { level: 30, limit: 'rate' }],
     ['same limit of the process', shed, { level: 40, status: 503, limit: 'queue-time' }],
     ['same fields of kindOf', failing, { level: 50, status: 503, store: 'unavailable' }],
+    ['same message of SERVICE_UNAVAILABLE', away, { level: 50, status: 503, unavailable: 'Later.' }],
     ['same reason of /readyz', notReady, { level: 50, status: 503, reason: 'unavailable' }],
     ['same status of 500 and above, without an error', { status: 500 }, { level: 50, status: 500 }],
     ['slow', { durationMs: 5000 }, { level: 40, status: 200 }],
@@ -211,7 +215,7 @@ describe('repeated requests of one kind', () => {
       report(change);
     expect(lines()).toMatchObject([
       { level: 50, status: 503, reason: 'unavailable' },
-      { level: 50, status: 503, reason: 'draining' },
+      { level: 40, status: 503, reason: 'draining' },
       { level: 50, status: 503 },
     ]);
     expect(lines()).toHaveLength(3);

@@ -1,8 +1,10 @@
 import type { RequestRecord, TraceIds } from 'trpc-gateway';
+import { isTrpcError } from 'trpc-gateway/internal';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
 import { distinctCodes, serverErrors } from '../failedCalls.ts';
+import { drainingReason } from '../health/healthRoutes.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';
 
 /** Requests that take longer are logged as slow. */
@@ -36,7 +38,8 @@ export interface RequestLogOptions {
   readonly requests: 'errors' | 'all' | 'none';
   /**
    * Classifies an error by log fields, such as `{ store: 'unavailable' }`. Errors with the same fields are of one kind.
-   * Return `undefined` for an unexpected error, which is logged every time; so is one for which it fails. Default: every error is unexpected.
+   * Return `undefined` for an unexpected error, which is logged every time; so is one for which it fails. Default: every error is
+   * unexpected but a `TRPCError` with the code SERVICE_UNAVAILABLE, whose kind is its message: an outage has many.
    */
   readonly kindOf?: ((error: unknown) => Readonly<Record<string, string>> | undefined) | undefined;
 }
@@ -84,13 +87,17 @@ export function requestLog(
   function onResponse(requestRecord: LoggedRequest): void {
     const { callErrors, error, isStream, limit, reason, status } = requestRecord;
     const isSlow = requestRecord.durationMs > slowMs && !isStream;
-    const isFailure = error !== undefined || (status >= 500 && limit === undefined);
+    // What a stop rejects is no failure: `/readyz` has this reason, and calls on WebSockets have the limit `stopping`.
+    const isFailure =
+      error !== undefined || (status >= 500 && limit === undefined && reason !== drainingReason);
     // Hot path: by default most requests end here.
     if (!logsAll && status < 300 && !isFailure && !isSlow && callErrors === undefined) return;
     const level = isFailure ? 'error' : isSlow || isServerError(requestRecord) ? 'warn' : 'info';
     if (!logsAll) {
       const kind =
-        error === undefined ? reasonKind(reason) : kindOf && syncResult('kindOf', () => kindOf(error));
+        error === undefined
+          ? reasonKind(reason)
+          : ((kindOf && syncResult('kindOf', () => kindOf(error))) ?? outageKind(error));
       const success = isSlow ? 'slow' : 'failed calls';
       const key = kind ? JSON.stringify(kind) : (limit ?? (status < 300 ? success : status));
       // Unexpected errors are bugs, and each may be a different one.
@@ -140,6 +147,9 @@ const isServerError = ({ callErrors, status }: RequestRecord): boolean =>
   status >= 500 || (callErrors?.some(({ code }) => serverErrors.has(code)) ?? false);
 
 const reasonKind = (reason: string | undefined) => (reason === undefined ? undefined : { reason });
+
+const outageKind = (error: unknown) =>
+  isTrpcError(error) && error.code === 'SERVICE_UNAVAILABLE' ? { unavailable: error.message } : undefined;
 
 /** Truncates a long text and appends its full length. */
 function truncate(text: string): string {

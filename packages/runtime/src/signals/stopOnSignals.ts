@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { endWithError, UnclosedStoreError } from './endProcess.ts';
 import { errorText } from './errorText.ts';
 
@@ -6,6 +7,9 @@ import { errorText } from './errorText.ts';
  * npm forwards the signal again.
  */
 const duplicateSignalMs = 500;
+
+/** Logged on SIGHUP, which service managers send to reload a configuration, by a service that has none to reload. */
+export const hangupIgnored = 'SIGHUP is ignored: it reloads the certificate, and this service has no TLS';
 
 /** How long a shutdown may take, from the signal to the end of the process, in milliseconds. */
 export const stopDeadlineMs = 10_000;
@@ -32,6 +36,8 @@ export interface Stoppable {
   close(options: StopOptions): Promise<void>;
   /** Immediately ends child processes that would outlive this process. */
   readonly kill?: () => void;
+  /** Called on SIGHUP, unless the process was started on a terminal. */
+  readonly onHangup?: () => void;
   /** Resolves with the error after which this process can no longer serve and should end. */
   readonly fatalError?: Promise<Error>;
 }
@@ -46,7 +52,8 @@ export interface StopOnSignalsOptions {
 /**
  * Stops a service gracefully on SIGTERM or SIGINT and ends the process with exit code 0. If the service is still starting, it
  * is stopped once it has started. A second signal ends the process immediately. A fatal error also stops the service, with
- * exit code 1. A shutdown ends within `stopDeadlineMs`, even if the disk hangs.
+ * exit code 1. A shutdown ends within `stopDeadlineMs`, even if the disk hangs. SIGHUP calls `onHangup`; on a terminal, whose
+ * end it reports, it has its default effect.
  * @returns a function that stops the service like the first signal
  */
 export function stopOnSignals(
@@ -94,5 +101,8 @@ export function stopOnSignals(
     }
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  // Stays until the end: without a listener, the signal would end a process that starts or drains. On a terminal it means
+  // that this was closed, and must end the process: a log that writes to it would wait forever.
+  if (!isatty(0)) process.on('SIGHUP', () => running?.onHangup?.());
   return () => stop();
 }

@@ -82,6 +82,19 @@ describe.skipIf(!hasRedis)('Redis', () => {
     );
   });
 
+  it('after FLUSHALL, a limit goes on for the 10,000 buckets that a process has used last', async () => {
+    const server = await newServer();
+    const state = await openAt(server.url);
+    const isTaken = async (key: string) =>
+      (await state.take(key, 1, { size: 2, windowMs: 3_600_000 })).isTaken;
+    await isTaken('busy');
+    await Promise.all(Array.from({ length: 9999 }, (_, at) => isTaken(`other ${at}`)));
+    expect(await isTaken('busy')).toBe(true);
+    await isTaken('one more');
+    await server.command('FLUSHALL');
+    expect(await isTaken('busy')).toBe(false);
+  });
+
   it('four processes accept 1,000 calls of a limit of 1,000, within 1%', async () => {
     const server = await newServer();
     const limit = { limit: 1000, windowMs: 3_600_000 };

@@ -6,7 +6,7 @@ import type { RunOptions } from '../options.ts';
 import { consoleLog } from '../consoleLog.ts';
 import { announce } from '../listeningText.ts';
 import { StartError } from '../signals/startError.ts';
-import { type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
+import { hangupIgnored, type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
 import { warnIfRoot } from '../warnIfRoot.ts';
 import { Workers } from './workers.ts';
 
@@ -53,7 +53,6 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
       aggregated?.page(() => workers.metrics(), { count, responding: () => workers.responding() }),
       options.explain,
     ));
-  // Without TLS, SIGHUP keeps its default effect, as in a service without workers.
   if (tls) process.on('SIGHUP', () => workers.reload());
 
   async function start(): Promise<void> {
@@ -93,6 +92,7 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
       if (failedCount > 0) throw new StartError(`${failedCount} of ${count} workers did not exit cleanly.`);
     },
     kill: () => workers.kill(),
+    ...(!tls && { onHangup: () => log.info(hangupIgnored) }),
     fatalError: workers.fatalError,
   };
 }

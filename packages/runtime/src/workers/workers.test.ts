@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Workers } from './workers.ts';
 
 /** Waits until a check passes. The timeout allows for a busy machine. */
-const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
+const until = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
 
 /** Creates workers that run a script of the test instead of the service. */
 async function scriptedWorkers(
@@ -68,16 +68,14 @@ test('a worker that was starting during a reload of the certificate gets SIGHUP 
   );
 });
 
-test('start resolves within 10 s of the first worker although another worker neither listens nor exits', async () => {
+test('start resolves although another worker neither listens nor exits', async () => {
   const { workers } = await scriptedWorkers(
     `if (JSON.parse(process.env.PETSTORE_RUNTIME_WORKER).isFirst) ${listens}`,
     2,
   );
-  let listenedAt = NaN;
-  const { origin } = await workers.start(() => (listenedAt = performance.now()));
+  const { origin } = await workers.start(() => {});
   expect(origin).toMatch(/^\d+$/);
-  expect(performance.now() - listenedAt).toBeLessThan(15_000);
-}, 60_000);
+});
 
 test('a stop starts no workers although the first worker completes its start on SIGTERM', async () => {
   const { workers, onEnded, folder } = await scriptedWorkers(
@@ -94,7 +92,7 @@ test('a stop starts no workers although the first worker completes its start on 
   // Ends whatever was started during the first stop.
   await workers.stop(0);
   expect(onEnded.mock.calls).toEqual([[1]]);
-}, 60_000);
+});
 
 /** Runs the given number of pings, 2 s each, without waiting. */
 function pings() {

@@ -2,7 +2,7 @@ import { createTRPCClient, createWSClient, httpSubscriptionLink, type TRPCLink, 
 import { EventSource } from 'eventsource';
 import { onTestFinished } from 'vitest';
 import type { AnswersRouter } from '../router.ts';
-import type { Question } from './newAnswers.ts';
+import { authorization, type Question } from './newAnswers.ts';
 
 /** What a client received, until it ended. It ends with the test. */
 export class Received {
@@ -58,7 +58,11 @@ export async function* fetchEvents(
   question: Question,
   lastEventId?: string,
 ): AsyncGenerator<{ readonly [field in 'data' | 'event' | 'id']?: string }> {
-  const headers = { connection: 'close', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
+  const headers = {
+    authorization,
+    connection: 'close',
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  };
   const { body } = await fetch(answerUrl(origin, question), { headers });
   let text = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -87,7 +91,9 @@ const clients: Readonly<Record<string, Connect>> = {
   fetch: (origin, question, received) => void readWithFetch(origin, question, received),
 
   EventSource(origin, question, received) {
-    const source = new EventSource(answerUrl(origin, question));
+    const source = new EventSource(answerUrl(origin, question), {
+      fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } }),
+    });
     onTestFinished(() => source.close());
     source.addEventListener('message', ({ data }) => received.add(JSON.parse(data)));
     source.addEventListener('end', () => received.end('end'));
@@ -100,10 +106,17 @@ const clients: Readonly<Record<string, Connect>> = {
   },
 
   httpSubscriptionLink: (origin, question, received) =>
-    readWithTrpc(httpSubscriptionLink({ url: `${origin}/trpc`, EventSource }), question, received),
+    readWithTrpc(
+      httpSubscriptionLink({ url: `${origin}/trpc`, EventSource, connectionParams: { authorization } }),
+      question,
+      received,
+    ),
 
   wsLink(origin, question, received) {
-    const client = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc` });
+    const client = createWSClient({
+      url: `${origin.replace('http', 'ws')}/trpc`,
+      connectionParams: { authorization },
+    });
     onTestFinished(() => client.close());
     readWithTrpc(wsLink({ client }), question, received);
   },

@@ -8,6 +8,9 @@ import { listening, logLines, startService } from '@petstore/testing/serviceProc
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
+/** The credential of the user who asks. */
+export const authorization = `Basic ${btoa('ada:demo')}`;
+
 /** Starts the service, whose model takes a tenth of a second for a word. */
 export async function newAnswers() {
   const folder = await mkdtemp(join(tmpdir(), 'answers-'));

@@ -203,5 +203,5 @@ describe.skipIf(mongodbUri === undefined)('a store under load', () => {
     expect(acknowledged).toBeGreaterThan(100);
     expect(cuts).toBeGreaterThan(0);
     expect(Object.keys(failures).toSorted()).toEqual(['outcome-unknown', 'unavailable']);
-  }, 60_000);
+  });
 });

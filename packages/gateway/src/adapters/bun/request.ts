@@ -3,7 +3,6 @@ import type { Bytes } from '../../http/request.ts';
 import { ChunkCounter, noBytes } from '../serve/bodyBuffer.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
 import type { RequestLimits } from '../serve/request.ts';
-import { closeOption } from '../serve/requestHead.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
 
 /** Maximum size of a body that is received before the request is handled. */
@@ -44,12 +43,6 @@ export class BunRequest extends FetchRequest {
     const length = Number(this.header('content-length'));
     // Written so that NaN, an unknown length, returns false.
     return length > 0 && length <= smallBodyBytes;
-  }
-
-  /** Whether the request has `Connection: close`: Bun then closes the connection, but does not say so in the response. */
-  get isLast(): boolean {
-    const connection = this.header('connection');
-    return connection !== undefined && connection !== 'keep-alive' && closeOption.test(connection);
   }
 
   onSmallBody(body: Bytes): void {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFetch } from '../fetch/fetch.ts';
 import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
+import { Bun } from './native.ts';
 import { serve } from './serve.ts';
 
 // vitest.bun.config.ts runs these on Bun, with the tests of all servers.
@@ -38,6 +40,26 @@ describe.runIf(onBun)('on Bun', () => {
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
     resolve();
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
+  });
+
+  it('a server of Bun that calls gateway.fetch says Connection: close, and rejects an invalid Host with 400', async () => {
+    const respond = createFetch({ handle: () => ok('x') });
+    // `serve` needs further options, such as those of WebSockets.
+    const server = Bun?.serve({ port: 0, fetch: (request: Request) => respond(request) } as never);
+    onTestFinished(() => void server?.stop(true));
+    for (const [host, status] of [
+      ['x', 200],
+      ['a b', 400],
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
+      const { socket, text, closed } = await dial({ port: server?.port ?? 0 });
+      socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      await closed;
+      expect([text().slice(9, 12), ...(text().match(/\r\nconnection: .*/gi) ?? [])]).toEqual([
+        String(status),
+        '\r\nConnection: close',
+      ]);
+    }
   });
 
   it('a head of more than twice maxHeaderSize gets 431, and a longer target 414', async () => {

@@ -2,8 +2,9 @@
 import type { HttpResponse } from '../../http/response.ts';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
-import { createResponse } from '../serve/fetchResponse.ts';
-import { internalErrorResponse } from '../serve/rejections.ts';
+import { createResponse, onBun } from '../serve/fetchResponse.ts';
+import { defaultRejection, internalErrorResponse } from '../serve/rejections.ts';
+import { headRejections } from '../serve/requestHead.ts';
 
 /** Options of `gateway.fetch`. */
 export interface FetchInit {
@@ -34,6 +35,7 @@ export function createFetch({
   handle,
   maxBodySize = defaultBodyBytes,
   maxStreamSize = maxBodySize,
+  rejectHttp = defaultRejection,
 }: Service): Fetch {
   async function respond(request: Request, remoteAddress: unknown = ''): Promise<Response> {
     if (typeof remoteAddress !== 'string') {
@@ -45,17 +47,21 @@ export function createFetch({
       );
     }
     const { url } = request;
-    if (!url.startsWith('http:') && !url.startsWith('https:')) {
+    // On Bun, the URL of a request whose `Host` is missing or invalid is a path.
+    const hasHost = !url.startsWith('/');
+    if (hasHost && !url.startsWith('http:') && !url.startsWith('https:')) {
       throw new TypeError(`gateway.fetch needs an http: or https: URL, not "${url.slice(0, 100)}".`);
     }
     const received = new FetchRequest(request, maxBodySize, remoteAddress, maxStreamSize);
     let response: HttpResponse;
     try {
-      response = await handle(received);
+      response = hasHost ? await handle(received) : rejectHttp(received, headRejections.host);
     } catch {
       response = internalErrorResponse;
     }
-    return createResponse(received, response);
+    const native = createResponse(received, response);
+    if (onBun && received.isLast) native.headers.set('connection', 'close');
+    return native;
   }
 
   /** Handles a call in the style of the global `fetch`, with a URL or with an `init` that changes the request. */

@@ -91,12 +91,12 @@ export abstract class NodeRequest extends ServerRequest {
   }
 
   override body(maxBytes: number): Promise<Bytes> {
-    this.#continue();
+    this.#continue(maxBytes);
     return super.body(maxBytes);
   }
 
   override bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
-    this.#continue();
+    this.#continue(maxBytes);
     return super.bodyChunks(maxBytes);
   }
 
@@ -120,9 +120,10 @@ export abstract class NodeRequest extends ServerRequest {
     return this.message.socket.remoteAddress ?? '';
   }
 
-  #continue(): void {
+  /** Lets the client send the body, unless it is known to be too large (RFC 9110 §10.1.1). */
+  #continue(maxBytes: number): void {
     const { res } = this;
-    if (!this.awaitsContinue || this.hasEnded || res.headersSent) return;
+    if (!this.awaitsContinue || this.bodyLength > maxBytes || this.hasEnded || res.headersSent) return;
     this.awaitsContinue = false;
     res.writeContinue();
   }

@@ -65,6 +65,19 @@ describe('requests', () => {
     },
   );
 
+  it('a request with Expect: 100-continue and a body that is too large is rejected without 100 Continue (RFC 9110 §10.1.1)', async () => {
+    const listening = await listen((request) =>
+      request.body(1).then(
+        () => ok(),
+        () => ({ ...ok(), status: 413 }),
+      ),
+    );
+    const { socket, text, closed } = await dial(listening);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s);
+  });
+
   it('a pipelined request with Expect: 100-continue whose body is not read gets no 100 Continue, and its connection closes', async () => {
     const first = Promise.withResolvers<void>();
     const listening = await listen(async (request) => {
@@ -147,26 +160,35 @@ describe('pipelined requests', () => {
     await until(() => expect(listening.inFlight()).toBe(0));
   });
 
+  it('a connection of which 64 pipelined requests wait closes at the next one', async () => {
+    const listening = await listen(() => new Promise(() => {}));
+    const { socket, closed } = await dial(listening);
+    socket.write(get('/').repeat(65));
+    await until(() => expect(listening.inFlight()).toBe(65));
+    socket.write(get('/'));
+    await closed;
+    // The handled request is still running.
+    await until(() => expect(listening.inFlight()).toBe(1));
+  });
+
   it('beyond 500 pipelined requests that wait, a connection that has more than its share closes, and no other', async () => {
     const listening = await listen(() => new Promise(() => {}));
-    const [first, second, third] = [await dial(listening), await dial(listening), await dial(listening)];
-    first.socket.write(get('/').repeat(501));
-    await until(() => expect(listening.inFlight()).toBe(501));
-    // Half of 500, then a third.
-    second.socket.write(get('/').repeat(251));
-    await until(() => expect(listening.inFlight()).toBe(752));
-    third.socket.write(get('/').repeat(21));
-    await until(() => expect(listening.inFlight()).toBe(773));
+    const first = await dial(listening);
+    const others = await Promise.all(Array.from({ length: 9 }, () => dial(listening)));
+    for (const { socket } of [first, ...others]) socket.write(get('/').repeat(51));
+    await until(() => expect(listening.inFlight()).toBe(510));
+    // A tenth of 500, then an eleventh.
+    const last = await dial(listening);
+    last.socket.write(get('/').repeat(21));
+    await until(() => expect(listening.inFlight()).toBe(531));
     first.socket.write(get('/'));
     await first.closed;
-    // The handled request of the closed connection is still running.
-    await until(() => expect(listening.inFlight()).toBe(273));
-    expect([second, third].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-    third.socket.write(get('/').repeat(230));
-    await until(() => expect(listening.inFlight()).toBe(503));
-    third.socket.write(get('/').repeat(2));
-    await third.closed;
-    expect(second.socket.destroyed).toBe(false);
+    await until(() => expect(listening.inFlight()).toBe(481));
+    last.socket.write(get('/').repeat(30));
+    await until(() => expect(listening.inFlight()).toBe(511));
+    last.socket.write(get('/'));
+    await last.closed;
+    expect(others.some(({ socket }) => socket.destroyed)).toBe(false);
   });
 
   it('beyond 500 pipelined requests that wait, on a connection each, one of each connection may wait', async () => {

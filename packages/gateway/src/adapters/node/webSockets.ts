@@ -25,6 +25,10 @@ interface WebSocketsOptions {
 /** Documented as an option of `createServer`; missing in its types. */
 type UpgradeServer = Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean };
 
+/** Whether this version of Node can open WebSockets. */
+export const opensWebSockets = (): boolean =>
+  (http.createServer() as UpgradeServer).shouldUpgradeCallback !== undefined;
+
 /** Time for clients to read unsent bytes after the server has stopped. */
 const unsentBytesGraceMs = 1000;
 

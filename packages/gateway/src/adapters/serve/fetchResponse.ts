@@ -14,6 +14,9 @@ import type { Bytes } from '../../http/request.ts';
 import type { FetchRequest } from './fetchRequest.ts';
 import { internalErrorResponse } from './rejections.ts';
 
+/** Bun, which leaves out `Date` in a response to HEAD, and `Connection: close` (`FetchRequest.isLast`). */
+export const onBun = 'Bun' in globalThis;
+
 /**
  * Converts a response to a WHATWG `Response`: to a 500 if the service ignored the types, so that the response is not an
  * object, or its status, a header or the body is invalid.
@@ -38,6 +41,7 @@ function convert(request: FetchRequest, response: HttpResponse, writesTexts: boo
   // The constructor of `Response` rejects a body for these statuses, even an empty one (Fetch Standard §2.2.3).
   if (request.method === 'HEAD' || hasNoBody(status)) {
     const native = withHeaders(response, null, writesTexts);
+    if (onBun && !native.headers.has('date')) native.headers.set('date', new Date().toUTCString());
     if (isBodyStream(body)) void discardStream(body);
     else if (!hasNoBody(status)) native.headers.append('content-length', String(bytesOf(body)?.length ?? 0));
     return native;

@@ -1,3 +1,4 @@
+import { slowness } from '@petstore/testing/slowness';
 import { describe, expect, it, vi } from 'vitest';
 import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
 
@@ -67,7 +68,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           client.socket.write(get('/small'));
           requestCount += 1;
           isHandled = await vi
-            .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300, interval: 2 })
+            .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300 * slowness, interval: 2 })
             .then(
               () => true,
               () => false,
@@ -101,7 +102,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         socket.write(get('/tiny').repeat(100));
         requestCount += 100;
         isHandled = await vi
-          .waitFor(() => expect(handled()).toBe(requestCount), { timeout: 300, interval: 1 })
+          .waitFor(() => expect(handled()).toBe(requestCount), { timeout: 300 * slowness, interval: 1 })
           .then(
             () => true,
             () => false,

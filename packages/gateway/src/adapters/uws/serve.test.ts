@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
 import { dial, get, ok, until } from '../serve/testing/dial.ts';
 import { listen } from './testing/listen.ts';
@@ -134,4 +134,21 @@ it('serve rejects keepAliveTimeout, and says what to do instead', async () => {
   await expect(serve({ handle: () => ok() }, { keepAliveTimeout: 65_000 })).rejects.toThrow(
     /^keepAliveTimeout is 65000, but uWebSockets\.js .*; or serve with "trpc-gateway\/node"\.$/,
   );
+});
+
+it.each([
+  [
+    true,
+    [
+      [
+        expect.stringMatching(/^trustProxy is set, but uWebSockets\.js closes .* within 8 s; or serve with/),
+        expect.anything(),
+      ],
+    ],
+  ],
+  [false, []],
+])('serve warns that a proxy must close idle connections first: %s', async (isBehindProxy, warnings) => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  await listen({ handle: () => ok(), isBehindProxy });
+  expect(warn.mock.calls).toEqual(warnings);
 });

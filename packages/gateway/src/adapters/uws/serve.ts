@@ -20,6 +20,9 @@ export { CertificateError, type TlsFiles } from '../serve/tlsFiles.ts';
 /** Name and version of the package of uWebSockets.js that is loaded, such as `@uwsjs/core 20.69.0`. */
 export const uwsVersion: string = loadedPackage;
 
+const idleTime = 'uWebSockets.js closes idle connections after 8 to 12 s';
+const idleRemedy = 'let your proxy close idle connections within 8 s; or serve with "trpc-gateway/node".';
+
 /**
  * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
@@ -33,8 +36,15 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
   if (options.keepAliveTimeout !== undefined) {
     throw new GatewayError(
-      `keepAliveTimeout is ${options.keepAliveTimeout}, but uWebSockets.js closes idle connections after 8 to 12 s: its time is compiled in. Leave keepAliveTimeout out, and let your proxy close idle connections within 8 s; or serve with "trpc-gateway/node".`,
+      `keepAliveTimeout is ${options.keepAliveTimeout}, but ${idleTime}: its time is compiled in. Leave keepAliveTimeout out, and ${idleRemedy}`,
     );
+  }
+  if (service.isBehindProxy) {
+    const consequence =
+      'A request that a proxy sends at that moment is lost (502), and most keep theirs for 60 s';
+    process.emitWarning(`trustProxy is set, but ${idleTime}. ${consequence}: ${idleRemedy}`, {
+      code: 'TRPC_GATEWAY_IDLE',
+    });
   }
   service.allowInexactHeaders?.();
 

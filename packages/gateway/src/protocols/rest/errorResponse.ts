@@ -47,6 +47,8 @@ export interface ErrorResponseOptions {
   readonly reportError: ReportError | undefined;
   /** Returns an error as tRPC clients receive it. */
   readonly shapeOf: (error: ErrorOfCall) => TRPCErrorShape;
+  /** Encodes such an error as a response of tRPC. */
+  readonly encodeTrpc: (shape: TRPCErrorShape, context: RequestContext) => string;
 }
 
 /**
@@ -57,7 +59,7 @@ export function createErrorResponses(options: ErrorResponseOptions): {
   readonly errorResponse: ErrorResponse;
   readonly rejectionResponse: RejectionResponse;
 } {
-  const { format, maxResponseSize, reportError, shapeOf } = options;
+  const { encodeTrpc, format, maxResponseSize, reportError, shapeOf } = options;
   const shared: readonly Header[] = [['content-type', format.contentType]];
   const bodyOf = (error: RestError) => requireSync(format.body(error), 'errorFormat.body');
 
@@ -92,6 +94,9 @@ export function createErrorResponses(options: ErrorResponseOptions): {
     if (status === 431) context.limit = 'header-bytes';
     try {
       const shown = restError(new RestStatusError(code, status, message), shapeOf, context);
+      // In tRPC's format, so that its links give the error to each call of a batch.
+      if (context.protocol === 'trpc')
+        return new OutgoingResponse(status, jsonType.slice(), encodeTrpc(shown.shape, context));
       return new OutgoingResponse(status, shared.slice(), JSON.stringify(bodyOf(shown)));
     } catch (cause) {
       // Adapters call this outside of any request, where an error would end the process.

@@ -133,9 +133,14 @@ export class InputDraft {
     const keys = /^(?:\[[^[\]]*\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : [];
     if (keys.length > this.#maxDepth) throw depthError(this.#maxDepth);
     let node: QueryNode | undefined = tree;
-    for (const key of keys) {
+    for (const [at, key] of keys.entries()) {
       const parent: QueryNode | undefined = node;
       node = parent.kind === 'object' ? (parent.fields.get(key) ?? parent.others) : undefined;
+      // An item of a list
+      if (parent.kind === 'list' && at === keys.length - 1 && /^\d*$/.test(key)) {
+        node = parent;
+        keys.pop();
+      }
       if (node === undefined) {
         // A member that the schema does not name is ignored, as an unknown parameter is.
         if (parent.kind === 'object' && !parent.isStrict) return;

@@ -67,8 +67,12 @@ it.each<
 >([
   ['repeated names by openapi-fetch', openApiFetch({}), z.array(z.string()), texts],
   ['repeated names by qs', withQs({ arrayFormat: 'repeat' }), z.array(Item), scalars],
+  ['lists with brackets by qs', withQs({ arrayFormat: 'brackets' }), z.array(Item), scalars],
+  ['numbered lists by qs', withQs({}), z.array(z.string()), texts],
   ['objects by openapi-fetch', openApiFetch({}), Tree, flat],
   ['trees by qs', withQs({ arrayFormat: 'repeat' }), Tree, tree],
+  ['trees with lists in brackets by qs', withQs({ arrayFormat: 'brackets' }), Tree, tree],
+  ['trees with numbered lists by qs', withQs({}), Tree, tree],
   ['trees in the format of forms by qs', withQs({ arrayFormat: 'repeat', format: 'RFC1738' }), Tree, tree],
 ])('a procedure receives the value that a client encodes: %s', (_description, encode, schema, values) => {
   fc.assert(
@@ -134,7 +138,7 @@ describe('conversion of arbitrary queries', () => {
         let index = 0;
         const known = sent.flatMap(([key, value]) => {
           if (['q[x]', 'q[]', 'q[__proto__][a]', 'qs[a]', 'z'].includes(key)) return [];
-          const isNext = key === 'q[c]' || key === 'q[c][]';
+          const isNext = key.startsWith('q[c]');
           return [`${isNext ? `q[c][${index++}]` : key}=${value}`];
         });
         expect(pairsOf(result.value, 'q').toSorted()).toEqual(known.toSorted());

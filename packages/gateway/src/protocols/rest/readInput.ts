@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { multipartType } from '../../operations/operationBody.ts';
-import type { TextParameter } from '../../operations/parameter.ts';
+import { byName, type TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters, tooManyFields } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
@@ -159,12 +159,13 @@ export function createReadForm(
   for (const { input: description, procedure } of operations) {
     const { body, headers, path, query } = description;
     if (!body?.contentTypes.includes(multipartType) || body.isWhole) continue;
-    const elsewhere = new Map<string, TextParameter>();
-    for (const parameter of [...path, ...query.values(), ...headers]) {
-      if (parameter.style === 'tree') continue;
-      const style = parameter.converter.isRepeated ? 'repeat' : 'single';
-      elsewhere.set(parameter.field, { ...parameter, style });
-    }
+    const elsewhere = byName(
+      [...path, ...query.values(), ...headers].flatMap((parameter) => {
+        if (parameter.style === 'tree') return [];
+        const style = parameter.converter.isRepeated ? 'repeat' : 'single';
+        return [[parameter.field, { ...parameter, style } satisfies TextParameter] as const];
+      }),
+    );
     const known = { get: (name: string) => elsewhere.get(name) ?? body.fields.get(name) };
     readers.set(procedure.path, (form) => {
       const draft = new InputDraft(maxJsonDepth);

@@ -1,13 +1,7 @@
 // Hot path: every REST request with a body runs through it.
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../../http/maybePromise.ts';
-import {
-  BodyTooLargeError,
-  byteStream,
-  type Bytes,
-  hasContentEncoding,
-  type HttpRequest,
-} from '../../http/request.ts';
+import { BodyTooLargeError, byteStream, type Bytes, type HttpRequest } from '../../http/request.ts';
 import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
 import {
   formType,
@@ -16,8 +10,9 @@ import {
   type OperationBody,
   type OperationUpload,
 } from '../../operations/operationBody.ts';
+import { listName } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
-import { receiveError } from '../../calls/receiveError.ts';
+import { receiveError, rejectContentEncoding } from '../../calls/receiveError.ts';
 import { MultipartReader } from './multipartReader.ts';
 
 interface ReceiveOptions {
@@ -80,11 +75,7 @@ const readAllBytes = (request: HttpRequest, maxBytes: number): Promise<Bytes> =>
 function bodyMediaType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
-  if (hasContentEncoding(request)) {
-    throw unsupportedMediaType(
-      'The body has a Content-Encoding, which is not supported. Send it without one.',
-    );
-  }
+  rejectContentEncoding(request);
   const { essence, charset } = parseContentType(header ?? '');
   // RFC 10008 §2: QUERY requires a media type.
   if (header === undefined && request.method === 'QUERY') {
@@ -210,7 +201,7 @@ async function* streamedFiles(
   };
   try {
     for (let file = first; file; file = await reader.nextFile(rejectField)) {
-      if (file.field === field) yield file;
+      if (listName(file.field) === field) yield file;
     }
   } finally {
     await reader.close();

@@ -37,6 +37,9 @@ export const eventStreamHeaders: readonly Header[] = [
   ['x-accel-buffering', 'no'],
 ];
 
+/** The event of the error with which a stream ends. @param body that of the error response */
+export const errorEvent = (body: string): string => `event: error\ndata: ${body}\n\n`;
+
 /**
  * Encodes the output of a subscription as server-sent events: `data` is JSON, `id` is that of a tracked event. The last
  * event is `end`, or `error` with the body of the error. Without either, the client connects again; so it does after a last event
@@ -45,11 +48,11 @@ export const eventStreamHeaders: readonly Header[] = [
  */
 export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
   const { maxEventBytes, parse, reportError, toError, context } = options;
-  const errorEvent = (error: TRPCError) => `event: error\ndata: ${reportError(error)}\n\n`;
   const lastEvent = (cause: unknown) => {
     const id = resyncId(cause);
     const error = toError(cause);
-    return id === undefined ? errorEvent(error) : `event: resync\nid: ${id}\ndata: ${reportError(error)}\n\n`;
+    const body = reportError(error);
+    return id === undefined ? errorEvent(body) : `event: resync\nid: ${id}\ndata: ${body}\n\n`;
   };
   try {
     const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
@@ -91,7 +94,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
         });
       },
       error: lastEvent,
-      revoked: () => errorEvent(revokedError()),
+      revoked: () => errorEvent(reportError(revokedError())),
     };
     return new ServerSentEvents(all, format, {
       ...options,

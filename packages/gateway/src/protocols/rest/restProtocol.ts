@@ -15,6 +15,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import type { Paths } from '../paths.ts';
 import type { Protocol } from '../protocol.ts';
+import { forEventSource } from '../requestErrors.ts';
 import type { ProtocolSettings } from '../protocolSettings.ts';
 import { RequestRun } from '../requestRun.ts';
 import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
@@ -22,7 +23,7 @@ import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { readInput } from './readInput.ts';
 import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
-import { eventBody } from './restEvents.ts';
+import { errorEvent, eventBody, eventStreamHeaders } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
 import { queryPairs } from './textParameters.ts';
 
@@ -102,9 +103,12 @@ export function createRestProtocol(
       context.operation = operation.procedure.path;
       return errorResponse(rejection, context);
     },
-    reject: errorResponse,
+    reject: (error, context) => toEventSource(errorResponse(error, context), context),
   };
 }
+
+const toEventSource = (response: OutgoingResponse, context: RequestContext) =>
+  forEventSource(response, context, eventStreamHeaders, errorEvent);
 
 /** Runs the call of one request, from its body to its response. The methods run in their order here. */
 class RestRun extends RequestRun<RestSettings> implements CallSource {
@@ -253,7 +257,7 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
     const error = this.context.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
     const details = { headers, declared: procedure.errors, places: input.places };
-    this.#respond(this.settings.errorResponse(error, this.context, details));
+    this.#respond(toEventSource(this.settings.errorResponse(error, this.context, details), this.context));
   }
 
   /** Responds with the error of a request that did not become a call. */

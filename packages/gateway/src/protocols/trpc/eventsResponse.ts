@@ -80,7 +80,7 @@ export class EventsResponse extends RequestCalls {
   }
 }
 
-const eventHeaders: readonly Header[] = [
+export const eventHeaders: readonly Header[] = [
   ['cache-control', 'no-cache, no-transform'],
   ['content-type', 'text/event-stream'],
   varyByTrpcAccept,
@@ -117,6 +117,9 @@ async function* firstEvents(iterator: AsyncIterator<unknown>): AsyncGenerator {
   }
 }
 
+/** The event of an error. @param shape its shape, encoded */
+export const errorEvent = (shape: string): string => `event: serialized-error\ndata: ${shape}\n\n\n`;
+
 /**
  * Creates the format of one stream of server-sent events: that of tRPC's `sseStreamProducer` (@trpc/server 11.25). An
  * event that is too large is replaced by an error, which ends the stream.
@@ -148,7 +151,7 @@ export function rpcEventFormat(
     error(cause) {
       if (isObject(cause) && cause['name'] === 'AbortError') return '';
       const { text } = encodeError(reportError(cause), (shape) => output.serialize(shape), maxResponseSize);
-      return `event: serialized-error\ndata: ${text}\n\n\n`;
+      return errorEvent(text);
     },
   };
 }

@@ -8,7 +8,7 @@ import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ReportError } from '../../calls/reportError.ts';
-import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
+import type { Limits } from '../../calls/limits.ts';
 import type { Policy, PolicySteps } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
@@ -19,25 +19,27 @@ import type { SubscriptionStarts } from './subscriptionStarts.ts';
 import type { TrpcErrors } from './trpcErrors.ts';
 
 /**
- * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
- * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`. WebSockets have no
- * `maxBatchSize`: a client sends all its subscriptions in one message when it reconnects.
+ * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters, but `onError` receives the gateway's
+ * `HttpRequest` as `req`. WebSockets have no `maxBatchSize`: a client sends all its subscriptions in one message when it
+ * reconnects.
  */
 export interface TrpcOptions<Router extends AnyTRPCRouter> extends Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
   'allowBatching' | 'allowMethodOverride' | 'responseMeta' | 'onError'
 > {
-  /** The largest number of calls in a batch, with every version of tRPC; its own adapters have it since 11.15. */
+  /**
+   * The largest number of calls in a batch, with every version of tRPC; its own adapters have it since 11.15. A larger
+   * batch is 400. Default: `maxInFlight`, which is also the most; tRPC has none.
+   */
   readonly maxBatchSize?: number;
 }
 
 /**
- * Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. Errors
- * that `onError` throws or rejects with are ignored.
+ * Merges the options with the gateway's: the gateway's `onError` is called first. Errors that `onError` throws or rejects
+ * with are ignored.
  */
 export function trpcOptions<Router extends AnyTRPCRouter>(
   options: TrpcOptions<Router> = {},
-  { maxInFlight }: Limits,
   reportError: ReportError | undefined,
 ): TrpcSettings['trpc'] {
   const { onError, ...trpc } = options as TrpcOptions<AnyTRPCRouter>;
@@ -49,7 +51,6 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
   return {
     ...trpc,
     ...((reportError ?? onError) && { onError: report }),
-    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 
@@ -58,7 +59,7 @@ export interface TrpcSettings extends ProtocolSettings {
   readonly config: ServedConfig;
   /** The base path, without a trailing slash. */
   readonly basePath: string;
-  readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
+  readonly trpc: TrpcOptions<AnyTRPCRouter>;
   /**
    * Returns the input of a procedure that is called with a form: the same object as over REST, or the form itself.
    * @throws {TRPCError} `BAD_REQUEST` that names each field

@@ -1,7 +1,9 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
 import { requireSync } from '../../http/hooks.ts';
+import { turn } from '../../http/turn.ts';
 import { hasNoBody, type Header, OutgoingResponse } from '../../http/response.ts';
+import { clientClosedError } from '../../calls/receiveError.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
@@ -32,6 +34,11 @@ export const jsonHeaders: readonly Header[] = [jsonType, varyByTrpcAccept];
 const noFormat: readonly Header[] = [varyByTrpcAccept];
 const textType: Header = ['content-type', 'text/plain;charset=UTF-8'];
 const emptyList: readonly never[] = [];
+
+/** Number of calls of a batch that start at once. More start in slices, between which other clients are served. */
+const callsAtOnce = 100;
+/** Number of further calls between two readings of the clock. */
+const callsPerReading = 10;
 
 /**
  * Runs the calls of a request and responds. Status and headers come from tRPC's rules (@trpc/server 11.25),
@@ -85,11 +92,18 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
   protected discard(): void {}
 
   protected start(ctx: unknown): void {
-    const { request, settings } = this;
-    const { procedures } = request;
     const contextError = ctx instanceof Failure ? ctx.error : undefined;
     if (contextError === undefined) this.ctx = ctx;
-    for (let index = 0; index < procedures.length; index += 1) {
+    this.#startCalls(0, contextError);
+  }
+
+  /** Starts the calls from an index on. @param contextError the error of all that are not rejected */
+  #startCalls(from: number, contextError: TRPCError | undefined): void {
+    const { request, settings } = this;
+    const { procedures } = request;
+    for (let index = from; index < procedures.length; index += 1) {
+      const isSlice = index >= callsAtOnce && index > from && index % callsPerReading === 0;
+      if (isSlice && turn.spend()) return this.#startLater(index, contextError);
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
@@ -101,6 +115,17 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
         settings.calls.start(procedure, this, index, context);
       }
     }
+  }
+
+  /** Starts the other calls of a large batch in a later turn. They do not run if the request has ended meanwhile. */
+  #startLater(from: number, contextError: TRPCError | undefined): void {
+    const { context } = this;
+    context.follow();
+    turn.later(() => {
+      const { aborted, reason } = context.signal;
+      const error = reason instanceof TRPCError ? reason : clientClosedError(reason);
+      this.#startCalls(from, aborted ? error : contextError);
+    });
   }
 
   /** Ends the request with the response or the error of `write`. */
@@ -234,6 +259,8 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
   /** Returns the error of a call that is rejected before it starts. */
   #rejection(procedure: Procedure | undefined, index: number): TRPCError | undefined {
     const { http, isBatchCall, paths } = this.request;
+    const rejected = this.context.rejectedCalls?.get(index);
+    if (rejected) return rejected;
     if (procedure === undefined) {
       return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }

@@ -1,5 +1,5 @@
 // Hot path: every frame on a WebSocket is encoded here.
-import { TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
@@ -26,7 +26,7 @@ export interface CallInfo {
 export const noCall: CallInfo = { id: null, type: 'unknown' };
 
 /** The error of a query or mutation that arrives while the server stops and waits for other calls of its socket. */
-const stoppingError = new TRPCError({
+const stoppingError = new LimitError('stopping', {
   code: 'SERVICE_UNAVAILABLE',
   message: 'The server is stopping. The call did not run: repeat it on another connection.',
 });
@@ -237,7 +237,7 @@ export class Socket {
     const success = this.isOpen || isStream ? 200 : 499;
     const status = error ? errorStatusOf(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
-    const isUnexpected = error && status >= 500 && limit === undefined && error !== stoppingError;
+    const isUnexpected = error && status >= 500 && limit === undefined;
     // Not the path that the client sent: it must not become a label of metrics.
     const operation = call?.procedure?.path;
     this.settings.recorder.call(this.context, {

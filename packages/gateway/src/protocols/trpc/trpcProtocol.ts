@@ -1,7 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { Protocol } from '../protocol.ts';
-import { EventsResponse } from './eventsResponse.ts';
+import { forEventSource } from '../requestErrors.ts';
+import { errorEvent, eventHeaders, EventsResponse } from './eventsResponse.ts';
 import { JsonResponse } from './jsonResponse.ts';
 import { LinesResponse } from './linesResponse.ts';
 import type { TrpcSettings } from './options.ts';
@@ -15,7 +16,10 @@ import { TrpcRequest } from './trpcRequest.ts';
 export const createTrpcProtocol = (settings: TrpcSettings): Protocol<TrpcRequest> => ({
   target: ({ request }) => new TrpcRequest(request, settings),
   options: () => new OutgoingResponse(204, [allowHeader]),
-  reject: (error, context) => settings.errors.response(error, context),
+  reject: (error, context) =>
+    forEventSource(settings.errors.response(error, context), context, eventHeaders, (body) =>
+      errorEvent(JSON.stringify((JSON.parse(body) as { readonly error: unknown }).error)),
+    ),
   respond(context, request) {
     const { http, info, paths, procedures } = request;
     if (http.method === 'HEAD') {

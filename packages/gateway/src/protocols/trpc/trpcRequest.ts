@@ -6,6 +6,7 @@ import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../calls/policy.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
+import { rejectContentEncoding } from '../../calls/receiveError.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';
 import { failureOf, readableCause } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
@@ -67,6 +68,7 @@ export class TrpcRequest implements Target {
       if (contentType !== 'application/json' && (contentType !== undefined || http.method !== 'GET')) {
         this.#media = mediaOf(contentType, http.method);
       }
+      if (http.method !== 'GET') rejectContentEncoding(http);
       // As in tRPC, any value of the first is passed on.
       const accept =
         (http.header('trpc-accept') as TRPCRequestInfo['accept'] | undefined) ??
@@ -177,7 +179,7 @@ export class TrpcRequest implements Target {
   }
 
   #readCalls(path: string, accept: TRPCRequestInfo['accept']): void {
-    const { procedures, trpc } = this.#settings;
+    const { limits, procedures, trpc } = this.#settings;
     const query = this.#query;
     this.isBatchCall = query === 'batch=1' || query.startsWith('batch=1&');
     const rest = this.isBatchCall ? query.slice('batch=1&'.length) : query;
@@ -188,7 +190,7 @@ export class TrpcRequest implements Target {
     }
     if (this.isBatchCall) {
       this.paths = path.split(',');
-      if (this.paths.length > trpc.maxBatchSize) {
+      if (this.paths.length > Math.min(trpc.maxBatchSize ?? Infinity, limits.maxInFlight)) {
         const message = 'Batch call exceeds maximum size';
         throw new LimitError('batch-size', { code: 'BAD_REQUEST', message });
       }

@@ -21,7 +21,7 @@ async function callsAfterAbort({ calls }: Running, name: string, count = 1) {
 }
 
 const untilStarted = ({ calls }: Running, name: string, count = 1) =>
-  vi.waitFor(() => expect(calls.started(name)).toBe(count), { timeout: 3000 });
+  vi.waitFor(() => expect(calls.started(name)).toBe(count));
 
 /** Aborts and backpressure: a client that disconnects stops its calls, and a slow reader pauses its producer. */
 export function aborts(start: Start): void {
@@ -142,11 +142,11 @@ export function aborts(start: Start): void {
         pulled = running.calls.pulled;
         expect(pulled).toBe(before);
       },
-      { interval: 100, timeout: 5000 },
+      { interval: 100 },
     );
     expect(pulled * 65_536).toBeLessThan(64 * 1_048_576);
     socket.resume();
-    await vi.waitFor(() => expect(running.calls.pulled).toBeGreaterThan(pulled + 10), { timeout: 3000 });
+    await vi.waitFor(() => expect(running.calls.pulled).toBeGreaterThan(pulled + 10));
     socket.destroy();
     expect(await callsAfterAbort(running, procedure)).toEqual({ aborted: 1, live: 0 });
   });

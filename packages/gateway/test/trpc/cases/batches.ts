@@ -1,6 +1,6 @@
 import { httpBatchLink, httpBatchStreamLink } from '@trpc/client';
 import { expect, it } from 'vitest';
-import { clientOf } from '../clients.ts';
+import { callLinks, clientOf } from '../clients.ts';
 import type { Start } from '../start.ts';
 
 /** Batches over each batching link, and JSON lines as they arrive. */
@@ -27,6 +27,20 @@ export function batches(start: Start): void {
     expect(contexts).toHaveLength(1);
     expect(contexts[0]).toMatchObject({ batch: true, type: 'mutation' });
   });
+
+  it.each(['httpBatchLink', 'httpBatchStreamLink', 'wsLink'] as const)(
+    '1,000 queries and 1,000 mutations of one tick are answered over %s',
+    async (link) => {
+      const { endpoints } = await start();
+      const trpc = clientOf(callLinks[link](endpoints));
+      const each = Array.from({ length: 1000 }, (_, index) => `${index}`);
+      expect(await Promise.all(each.map(() => trpc.hello.query()))).toEqual(each.map(() => 'Hello, world!'));
+      const things = await Promise.all(each.map((name) => trpc.write.mutate({ name })));
+      expect(things.map(({ name }) => name)).toEqual(each);
+      const waited = await Promise.all(each.map(() => trpc.slowWrite.mutate({ ms: 1 })));
+      expect(waited).toEqual(each.map(() => 'written'));
+    },
+  );
 
   it('httpBatchStreamLink resolves each call as soon as it completes', async () => {
     const { endpoints, contexts } = await start();

@@ -29,7 +29,7 @@ export const numbers = (from: number, to: number): string[] =>
 
 /** Waits until a reader has received an event. */
 export const received = (items: readonly LogItem[], event: string) =>
-  vi.waitFor(() => expect(textsOf(items).at(-1)).toBe(event), { timeout: 30_000, interval: 20 });
+  vi.waitFor(() => expect(textsOf(items).at(-1)).toBe(event), { interval: 20 });
 
 /** Opens a log in Redis for a test, with a prefix of its own by default. */
 export function openRedisLog(

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { beginning, type EventLog, type LogItem, type Retention } from '../eventLog.ts';
+import { beginning, type EventLog, type LogItem } from '../eventLog.ts';
+import { keepAll, numbers, textsOf } from './collect.ts';
 import { Journey } from './journey.ts';
 
 /** Opens a new log; `reopen` opens the same log as another process would. */
@@ -9,9 +10,6 @@ export type OpenEventLog = () => Promise<{
   readonly log: EventLog;
   readonly reopen: () => Promise<EventLog>;
 }>;
-
-/** Keeps all events of a test. */
-const keepAll: Retention = { events: 100_000, ms: 3_600_000 };
 
 /** A reader that a test reads step by step. It ends with the test. */
 class TestReader {
@@ -40,14 +38,12 @@ class TestReader {
 
   /** Reads items, with events as their texts and others as their types in parentheses. */
   async texts(count: number): Promise<string[]> {
-    const texts: string[] = [];
+    const items: LogItem[] = [];
     // oxlint-disable-next-line no-await-in-loop -- one item after the other
-    for (let at = 0; at < count; at += 1) texts.push(textOf(await this.item()));
-    return texts;
+    for (let at = 0; at < count; at += 1) items.push(await this.item());
+    return textsOf(items);
   }
 }
-
-const textOf = (item: LogItem): string => (item.type === 'event' ? item.event : `(${item.type})`);
 
 /** Appends events one after the other, and returns their ids. */
 async function appendAll(log: EventLog, channel: string, events: readonly string[], keep = keepAll) {
@@ -56,9 +52,6 @@ async function appendAll(log: EventLog, channel: string, events: readonly string
   for (const event of events) ids.push(await log.append(channel, event, keep));
   return ids;
 }
-
-const numbers = (from: number, to: number): string[] =>
-  Array.from({ length: to - from + 1 }, (_, at) => String(from + at));
 
 const sequenceOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1));
 
@@ -163,6 +156,23 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       const { log } = await openLog();
       const ids = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
       expect(await new TestReader(log, 'a', ids[5]).texts(4)).toEqual(['7', '8', '9', '10']);
+    });
+
+    it('the oldest events are removed when those of a channel have more bytes than are kept, but never the newest', async () => {
+      const { log } = await openLog();
+      const keep = { ...keepAll, bytes: 10 };
+      const after = (id: string | undefined, count: number) => new TestReader(log, 'a', id).texts(count);
+      // 10 bytes of UTF-8.
+      const [first] = await appendAll(log, 'a', ['1234', '56ää'], keep);
+      expect(await after(beginning, 2)).toEqual(['1234', '56ää']);
+      await appendAll(log, 'a', ['7'], keep);
+      expect(await after(beginning, 3)).toEqual(['(resync)', '56ää', '7']);
+      expect(await after(first, 2)).toEqual(['56ää', '7']);
+      const large = 'x'.repeat(1_048_576);
+      await appendAll(log, 'a', [large], keep);
+      expect(await after(first, 2)).toEqual(['(resync)', large]);
+      await appendAll(log, 'a', ['8'], keep);
+      expect(await after(first, 2)).toEqual(['(resync)', '8']);
     });
 
     it('events older than their time are removed when the next one is appended', async () => {

@@ -48,8 +48,9 @@ export class Journey {
       this.#resyncFrom ??= this.#at;
       this.resyncCount += 1;
     } else {
-      if (to.epoch !== epoch) throw fail('another epoch without a resync');
-      if (to.sequence <= sequence) throw fail('an event that was there before');
+      if (to.epoch !== epoch && this.eventCount > 0 && !this.#resyncFrom)
+        throw fail('another epoch without a resync');
+      if (to.epoch === epoch && to.sequence <= sequence) throw fail('an event that was there before');
       this.#steps.push({ from: this.#resyncFrom ?? this.#at, to, isResync: this.#resyncFrom !== undefined });
       this.#resyncFrom = undefined;
       this.eventCount += 1;
@@ -71,9 +72,12 @@ export class Journey {
       ]),
     );
     for (const { from, isResync, to } of this.#steps) {
-      if (from.epoch !== to.epoch) continue;
+      const isOther = from.epoch !== to.epoch;
+      if (isOther && isResync) continue;
       const sequences = stored.get(to.epoch) ?? [];
-      const missing = countUpTo(sequences, to.sequence - 1) - countUpTo(sequences, from.sequence);
+      // A channel without events may have another epoch.
+      const known = isOther ? 0 : countUpTo(sequences, from.sequence);
+      const missing = countUpTo(sequences, to.sequence - 1) - known;
       if (missing > 0 === isResync) continue;
       const found = isResync ? 'a resync, and nothing is missing' : `a silent gap of ${missing} events`;
       throw new Error(`From ${from.sequence} to ${to.sequence} in ${to.epoch}: ${found}`);

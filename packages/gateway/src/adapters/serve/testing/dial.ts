@@ -82,5 +82,4 @@ export function streamed(...chunks: readonly string[]): RegExp {
 /** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 /** Waits until a check no longer throws, at most 20 s: a machine may be busy. */
-export const until = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 5 });
+export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 5 });

@@ -10,6 +10,7 @@ export const createContext = (opts: CreateHTTPContextOptions | CreateWSSContextF
 
 interface Meta {
   scopes?: string[];
+  openapi?: { contentTypes: string[] };
 }
 
 const t = initTRPC.context<typeof createContext>().meta<Meta>().create();
@@ -29,6 +30,10 @@ export const appRouter = t.router({
       .meta({ scopes: ['write'] })
       .input(z.object({ text: z.string().min(1) }))
       .mutation(({ input, ctx }) => `${String(ctx.name)}: ${input.text}`),
+    attach: t.procedure
+      .meta({ openapi: { contentTypes: ['multipart/form-data'] } })
+      .input(z.instanceof(FormData))
+      .mutation(({ input }) => [...input.keys()]),
     list: scoped
       .input(z.object({ cursor: z.date().nullish(), take: z.number().min(1).max(50).nullish() }))
       .query(({ input }) => messages.slice(0, input.take ?? 50)),

@@ -1,9 +1,11 @@
+import { lazy } from '@trpc/server';
 import { z } from 'zod';
 import { t } from '../trpc';
 
 const app = z.object({ id: z.string(), href: z.string().nullable() });
 
 export const appRouter = t.router({
+  icons: lazy(() => import('./icons')),
   all: t.procedure
     .meta({
       openapi: { method: 'GET', path: '/apps', protect: true },

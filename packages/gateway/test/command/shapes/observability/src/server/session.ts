@@ -9,6 +9,7 @@ export async function getServerSession(req: Request, res: ServerResponse) {
   res.setHeader('Set-Cookie', [
     ...[res.getHeader('Set-Cookie') ?? []].flat().map(String),
     `session-token=${token}2`,
+    'seen=1',
   ]);
   return { user: token };
 }
