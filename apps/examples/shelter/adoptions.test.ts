@@ -63,17 +63,6 @@ describe.each(stores)('adoptions on the %s store', (store) => {
     expect(adopted.filter(({ body }) => body.code === 'NOT_AVAILABLE')).toHaveLength(7);
   });
 
-  test('a repeat with the same Idempotency-Key gets the first response, and records one adoption', async () => {
-    const { id } = await newAnimal();
-    const key = { 'idempotency-key': 'adopt-once' };
-    const repeat = () => shelter.rest('POST', `/animals/${id}/adoption`, { adopter: 'Grace' }, key);
-    const first = await repeat();
-    expect(first).toMatchObject({ status: 201, isReplayed: false });
-    expect(await repeat()).toEqual({ ...first, isReplayed: true });
-    const recorded = await shelter.client.listAdoptions.query({ cursor: first.body.id - 1 });
-    expect(recorded).toEqual([first.body]);
-  });
-
   test('an adoption that a process has stored, but not published before it died, is published after a restart', async () => {
     const own = await newShelter(store);
     onTestFinished(() => own.close());

@@ -49,7 +49,7 @@ export const adoptionProcedures = {
         adoptedAt: new Date().toISOString(),
         isUnpublished: true,
       } as const;
-      const stored = await createRecord(ctx, adoptions, adoption, {});
+      const stored = await createRecord({ ctx }, adoptions, adoption);
       await Promise.all([
         ctx.events.changed({ type: 'updated', animalId, animal }),
         ctx.events.adopted(stored),
@@ -70,7 +70,7 @@ export const adoptionProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Adoption))
-    .query(({ ctx, input, signal }) => listRecords(ctx, adoptions, input, { signal })),
+    .query((call) => listRecords(call, adoptions, call.input)),
 
   watchAdoptions: reader
     .meta({
@@ -94,22 +94,14 @@ export const adoptionProcedures = {
 
 /** Marks an animal as adopted, if it is available. Of concurrent calls, one succeeds. */
 async function markAdopted(ctx: Context, animalId: number, signal: AbortSignal | undefined) {
-  // oxlint-disable no-await-in-loop -- again if another call has changed it meanwhile
   for (;;) {
-    const { status, version } = await getRecord(ctx, animals, animalId, { signal });
+    const { status, version } = await getRecord({ ctx, signal }, animals, animalId);
     if (status !== 'available') throw adoptionErrors.NOT_AVAILABLE({ data: { status } });
     try {
-      return await updateRecord(
-        ctx,
-        animals,
-        animalId,
-        { status: 'adopted' },
-        { ifVersion: version, signal },
-      );
+      return await updateRecord({ ctx, signal }, animals, animalId, { status: 'adopted' }, version);
     } catch (error) {
       const { cause } = error as TRPCError;
       if (!(cause instanceof StoreError && cause.code === 'version-mismatch')) throw error;
     }
   }
-  // oxlint-enable no-await-in-loop
 }

@@ -41,7 +41,7 @@ export const categoryProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Category))
-    .query(({ ctx, input, signal }) => listRecords(ctx, categories, input, { signal })),
+    .query((call) => listRecords(call, categories, call.input)),
 
   createCategory: staff
     .meta({
@@ -58,7 +58,7 @@ export const categoryProcedures = {
     })
     .input(NewCategory)
     .output(Category)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, { signal })),
+    .mutation((call) => createRecord(call, categories, call.input)),
 
   getCategory: procedure
     .meta({
@@ -73,7 +73,7 @@ export const categoryProcedures = {
     })
     .input(byId)
     .output(Category)
-    .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, { signal })),
+    .query((call) => getRecord(call, categories, call.input.categoryId)),
 
   updateCategory: staff
     .meta({
@@ -88,7 +88,7 @@ export const categoryProcedures = {
     .input(byId.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
     .output(Category)
     .mutation(({ ctx, input: { categoryId, ifVersion, ...change }, signal }) =>
-      updateRecord(ctx, categories, categoryId, change, { ifVersion, signal }),
+      updateRecord({ ctx, signal }, categories, categoryId, change, ifVersion),
     ),
 
   deleteCategory: staff
@@ -104,6 +104,6 @@ export const categoryProcedures = {
     .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
     .mutation(({ ctx, input: { categoryId, ifVersion }, signal }) =>
-      deleteRecord(ctx, categories, categoryId, { ifVersion, signal }),
+      deleteRecord({ ctx, signal }, categories, categoryId, ifVersion),
     ),
 };

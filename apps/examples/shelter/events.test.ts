@@ -9,8 +9,7 @@ import {
   wsLink,
 } from '@trpc/client';
 import { EventSource } from 'eventsource';
-import { get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ShelterRouter } from './router.ts';
 import { newShelter, stores } from './testing/newShelter.ts';
 import { eventsOf, readEvents } from './testing/readEvents.ts';
@@ -30,18 +29,9 @@ interface Watched {
   readonly data: Change;
 }
 
-/** Watches animals until the client has `count` changes, and disconnects. Rejects with the code of an error, and its data. */
+/** Watches animals until the client has `count` changes, and disconnects. */
 type Watch = (shelter: Shelter, input: WatchInput, count: number) => Promise<readonly Watched[]>;
 type Shelter = Awaited<ReturnType<typeof newShelter>>;
-
-class WatchError extends Error {
-  readonly data: unknown;
-
-  constructor({ code, data }: { readonly code?: unknown; readonly data?: unknown }) {
-    super(String(code));
-    this.data = data;
-  }
-}
 
 const watchOverRest: Watch = async ({ headers, origin }, { categoryId, lastEventId }, count) => {
   const query = categoryId === undefined ? '' : `?categoryId=${categoryId}`;
@@ -49,13 +39,6 @@ const watchOverRest: Watch = async ({ headers, origin }, { categoryId, lastEvent
     ...headers,
     ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
   });
-  const [{ event, data, id } = { event: '', data: undefined, id: undefined }] = events;
-  if (event !== 'message') {
-    expect([event, events.length]).toEqual(['resync', 1]);
-    const body = data as { readonly data: { readonly lastEventId: string } };
-    expect(id).toBe(body.data.lastEventId);
-    throw new WatchError(body);
-  }
   return events as readonly Watched[];
 };
 
@@ -72,7 +55,7 @@ const watchWith =
           subscription.unsubscribe();
           resolve(received);
         },
-        onError: ({ data }) => reject(new WatchError({ ...data })),
+        onError: reject,
       });
     });
 
@@ -96,14 +79,12 @@ const watchOverMcp: Watch = async ({ headers, origin }, { categoryId, lastEventI
   let after = lastEventId;
   while (received.length < count) {
     const args = { ...(categoryId !== undefined && { categoryId }), limit: 1 };
-    // oxlint-disable-next-line no-await-in-loop -- one call after the other
-    const { content, isError } = await client.callTool({
+    const { content } = await client.callTool({
       name: 'onAnimalChange',
       arguments: { ...args, ...(after !== undefined && { lastEventId: after }) },
     });
     const [{ text }] = content as unknown as [{ readonly text: string }];
     const result = JSON.parse(text) as Change & { readonly eventId: string };
-    if (isError === true) throw new WatchError(result as object);
     after = result.eventId;
     received.push({ id: after, data: result });
   }
@@ -146,7 +127,6 @@ describe.each(setups)('changes of animals in $log, on the $store store', ({ log,
   async function newest(): Promise<string> {
     const animalId = await create(1);
     for (let lastEventId = '0'; ;) {
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
       const [event] = await watchOverRest(shelter, { lastEventId }, 1);
       lastEventId = String(event?.id);
       if (event?.data.animalId === animalId) return lastEventId;
@@ -193,36 +173,6 @@ describe.each(setups)('changes of animals in $log, on the $store store', ({ log,
     },
   );
 
-  test.for(protocols)(
-    'a client of %s whose events are missing gets one RESYNC, and continues with its id',
-    async ([, watch]) => {
-      const lastEventId = await newest();
-      const unknown = lastEventId.replace(/^.*-/, 'ffffffffffff-');
-      const error: unknown = await watch(shelter, { lastEventId: unknown }, 2).catch(
-        (cause: unknown) => cause,
-      );
-      expect(error).toMatchObject({ message: 'RESYNC', data: { lastEventId: expect.any(String) } });
-      const continued = (error as { data: { lastEventId: string } }).data;
-      const [oldest, next] = await watch(shelter, continued, 2);
-      expect(await watchOverRest(shelter, { lastEventId: '0' }, 2)).toMatchObject([oldest, next]);
-    },
-  );
-
-  test.for(protocols)('a new client of %s gets the changes from then on', async ([, watch]) => {
-    const animalId = await create(1);
-    const watched = watch(shelter, {}, 1);
-    // The position of the client is not known from outside: it gets one of these, and none from before.
-    const isWatching = watched.then(
-      () => false,
-      () => false,
-    );
-    const soon = () => new Promise<boolean>((resolve) => setTimeout(resolve, 50, true));
-    // oxlint-disable-next-line no-await-in-loop -- one change after the other
-    while (await Promise.race([isWatching, soon()]))
-      await shelter.client.updateAnimal.mutate({ animalId, name: 'Tom' });
-    expect(summary(await watched)).toEqual([['updated', animalId]]);
-  });
-
   test('a client without the scope of adoptions cannot resume them, over REST, tRPC and a WebSocket', async () => {
     const animalId = await create(1);
     await shelter.client.adoptAnimal.mutate({ animalId, adopter: 'Ada' });
@@ -240,55 +190,10 @@ describe.each(setups)('changes of animals in $log, on the $store store', ({ log,
         { lastEventId },
         { onData: (event) => received.push(event), onError: (error) => errors.push(error) },
       );
-      // oxlint-disable-next-line no-await-in-loop -- one client after the other
       await expect.poll(() => errors.length).toBe(1);
       expect([errors[0]?.data?.httpStatus, received]).toEqual([403, []]);
       subscription.unsubscribe();
     }
-  });
-
-  test('a client with an invalid token cannot resume over MCP', async () => {
-    const lastEventId = await newest();
-    const response = await fetch(`${shelter.origin}/mcp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: 'Bearer of-eve' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'onAnimalChange', arguments: { lastEventId } },
-      }),
-    });
-    expect(response.status).toBe(401);
-  });
-
-  test('a client that does not read gets what the network takes, and later all the rest, once and in order', async () => {
-    const lastEventId = await newest();
-    const animalId = await create(1);
-    const deliveredBefore = await shelter.animalEvents('delivered_total');
-    const headers = { ...shelter.headers, 'last-event-id': lastEventId };
-    const response = await new Promise<IncomingMessage>((resolve) => {
-      get(`${shelter.origin}/v1/animals/events`, { headers }, resolve);
-    });
-    onTestFinished(() => void response.destroy());
-    const total = 100;
-    const name = 'x'.repeat(300_000);
-    for (let each = 0; each < total; each += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one change after the other
-      await shelter.client.updateAnimal.mutate({ animalId, name });
-    }
-    const delivered = async () => (await shelter.animalEvents('delivered_total')) - deliveredBefore;
-    // It has stopped to take events.
-    await expect.poll(() => shelter.animalEvents('lag_seconds')).toBeGreaterThan(0.2);
-    expect(await delivered()).toBeLessThan(total / 2);
-    const versions: unknown[] = [];
-    for await (const { data } of eventsOf(
-      new Response(ReadableStream.from(response) as ReadableStream<Uint8Array>),
-    )) {
-      versions.push((data as { animal: { version: number } }).animal.version);
-      if (versions.length === total + 1) break;
-    }
-    expect(versions).toEqual(Array.from({ length: total + 1 }, (_, at) => at + 1));
   });
 
   test('a stream ends when the service stops, without an event, and continues in the next process', async () => {
@@ -308,36 +213,3 @@ describe.each(setups)('changes of animals in $log, on the $store store', ({ log,
     expect(resumed).toMatchObject([{ event: 'message', data: { type: 'created', animalId: later.body.id } }]);
   });
 });
-
-test.skipIf(!hasRedis)(
-  'while Redis is away, the service is not ready, changes are stored, and clients continue or get RESYNC afterwards',
-  async () => {
-    const server = await startRedis();
-    onTestFinished(() => server.remove());
-    const shelter = await newShelter('embedded', { redisUrl: server.url });
-    onTestFinished(() => shelter.close());
-    await shelter.client.createCategory.mutate({ name: 'Dogs' });
-    expect(await shelter.notReady()).toBeUndefined();
-    const client = new AbortController();
-    onTestFinished(() => client.abort());
-    const headers = { 'last-event-id': '0' };
-    const events = eventsOf(
-      await fetch(`${shelter.origin}/v1/animals/events`, { headers, signal: client.signal }),
-    );
-    await shelter.client.createAnimal.mutate({ name: 'Rex', categoryId: 1 });
-    expect((await events.next()).value).toMatchObject({ data: { type: 'created', animalId: 1 } });
-    // oxlint-disable-next-line no-console -- the gateway reports an unavailable state here
-    const printed = vi.mocked(console.error).mockImplementation(() => {});
-    await server.kill();
-    await expect.poll(() => shelter.notReady()).toBe('events');
-    expect((await shelter.client.createAnimal.mutate({ name: 'Tom', categoryId: 1 })).id).toBe(2);
-    await expect.poll(() => shelter.animalEvents('rejected_total'), { timeout: 10_000 }).toBe(1);
-    await server.start();
-    await expect.poll(() => shelter.notReady()).toBeUndefined();
-    // Another server may have lost events.
-    expect((await events.next()).value).toMatchObject({ event: 'resync', data: { code: 'RESYNC' } });
-    // Limits were counted by the process itself, which it reports.
-    expect(printed.mock.calls.join()).toContain('state of rateLimit is unavailable');
-    printed.mockClear();
-  },
-);

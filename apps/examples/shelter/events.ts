@@ -1,6 +1,6 @@
 import { type Store, StoreError } from '@petstore/core';
 import type { ServiceLog } from 'trpc-gateway-runtime';
-import { eventChannel, type EventChannel, type EventLog } from 'trpc-gateway-runtime/events';
+import { eventChannel, type EventChannel, type EventLog } from 'trpc-gateway-shared';
 import { Adoption, adoptions, AnimalChange, type StoredAdoption } from './records.ts';
 
 /** The key of all events: subscribers choose by category, and an animal may move to another one. */
@@ -94,7 +94,6 @@ export class ShelterEvents {
       const where = { isUnpublished: true } as const;
       const { records } = await this.#store.collection(adoptions).list({ limit: 100, where });
       for (const adoption of records.filter(({ adoptedAt, claimedAt = adoptedAt }) => claimedAt < before)) {
-        // oxlint-disable-next-line no-await-in-loop -- each is claimed immediately before it is published
         if (await this.#claim(adoption)) await this.adopted(adoption);
       }
     } catch (err) {

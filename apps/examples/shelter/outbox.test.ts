@@ -1,6 +1,6 @@
 import { openEmbeddedStore } from '@petstore/embedded-store';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { type EventLog, memoryEventLog } from 'trpc-gateway-runtime/events';
+import { type EventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { allEvents, ShelterEvents } from './events.ts';
 import { type Adoption, adoptions } from './records.ts';

@@ -77,7 +77,6 @@ test.runIf(process.platform === 'linux')(
     const streams = Array.from({ length: 8 }, () => watch(after, 4));
     const animals = [];
     for (const name of ['Max', 'Mia', 'Tom', 'Kim']) {
-      // oxlint-disable-next-line no-await-in-loop -- in this order
       animals.push((await post('/animals', { name, categoryId })).id);
     }
     const ids = (events: Awaited<ReturnType<typeof watch>>) =>

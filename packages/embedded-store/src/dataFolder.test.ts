@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
       await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
         name: 'StoreError',
         code: 'forbidden',
-        message: `Other users can write to the data folder ${dataDir} (mode ${mode.toString(8)}): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.`,
+        message: `Other users can write to the folder ${dataDir} (mode ${mode.toString(8)}): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.`,
       });
       expect(await readdir(dataDir)).toEqual([]);
     },
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
       await chmod(dataDir, mode);
       await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
         code: 'forbidden',
-        message: `Other users can write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user can write to.`,
+        message: `Other users can write to the folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user can write to.`,
       });
     },
   );
@@ -118,7 +118,7 @@ describe('a symbolic link in a data folder', () => {
       await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
         name: 'StoreError',
         code: 'forbidden',
-        message: `${name} in the data folder ${dataDir} is a symbolic link; it must be a regular file. Remove it, or choose the folder that holds the data.`,
+        message: `${join(dataDir, name)} is a symbolic link; it must be a regular file. Remove it, or choose another folder.`,
       });
       expect(await readFile(target())).toEqual(before);
     },

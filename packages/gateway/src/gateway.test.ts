@@ -8,7 +8,7 @@ import { type ResponseControls } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { CallTelemetry, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
-import type { GatewayOptions } from './options.ts';
+import type { GatewayOptions } from './assembly/options.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 import { testGateway } from './testing/testGateway.ts';
@@ -270,9 +270,9 @@ it.each<[options: Partial<Options>, path: string, protocol: string]>([
   [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'trpc'],
   [{ trpcBasePath: '/' }, '/v1/a', 'trpc'],
   [{ restBasePath: '/api/' }, '/api/a', 'rest'],
-  [{ ignorePathCase: true, restBasePath: '/V1' }, '/v1', 'rest'],
-  [{ ignorePathCase: true }, '/V10/a', 'other'],
-  [{ ignorePathCase: true }, '/TRPC/a', 'other'],
+  [{ compatibility: 'trpc-to-openapi', restBasePath: '/V1' }, '/v1', 'rest'],
+  [{ compatibility: 'trpc-to-openapi' }, '/V10/a', 'other'],
+  [{ compatibility: 'trpc-to-openapi' }, '/TRPC/a', 'other'],
 ])('with the options %j, a request of %s belongs to the protocol %s', async (options, path, protocol) => {
   const protocols: string[] = [];
   const gateway = await gatewayOf(

@@ -114,7 +114,7 @@ function bytesOf(body: unknown): Buffer | undefined {
 }
 
 /** Sends one request over a port, unchanged. Returns the response without checking it. */
-export async function sendUnchecked(
+async function sendUnchecked(
   agent: Agent,
   origin: string,
   method: string,

@@ -248,11 +248,12 @@ const runServiceScript = (options: string) =>
   runScript(`import { run } from 'trpc-gateway-runtime';`, `await run({ ${options} });`);
 
 describe('a process that calls run', () => {
-  test('run without a log prints its origin and the steps of its shutdown', async () => {
+  test('run without a log prints its origin and the steps of its shutdown, and survives errors of stdout', async () => {
     const { stdout, ...ended } = await runServiceScript(`
       server: { server: 'node', fallbackReason: 'no other is installed.', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
       start({ onClose }) {
         const running = setInterval(() => {}, 1_000);
+        process.stdout.emit('error', new Error('write EIO'));
         onClose(() => clearInterval(running));
         const onListening = () => void setImmediate(() => process.kill(process.pid, 'SIGTERM'));
         return { gateway: { procedures: [] }, onListening };
@@ -339,7 +340,7 @@ describe('run with options that cannot work', () => {
     expect((await failedStart(options)).trim().split('\n')).toEqual([
       '"worker" is not an option of run; did you mean "workers"?',
       'run.start is 1; it must be a function that returns { gateway }.',
-      'run.server is "uwss"; it must be "auto", "uws", "node", "bun" or an adapter: { server, serve }.',
+      'run.server is "uwss"; it must be "uws", "node", "bun", a list of these, or an adapter: { server, serve }.',
       'run.log is a function; it must be log() of trpc-gateway-runtime/log.',
       'run.telemetry is {}; it must be the function openTelemetry of trpc-gateway-runtime/opentelemetry, not its result.',
       'run.docs is a function; it must be docsPage() of trpc-gateway-runtime/docs.',

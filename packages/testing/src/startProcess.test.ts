@@ -61,7 +61,7 @@ describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
           '--root',
           folder,
           '--disable-console-intercept',
-          `--reporter=${join(root, 'vitest.failures.ts')}`,
+          `--reporter=${join(root, 'packages/testing/src/failuresAsTheyHappen.ts')}`,
         ]);
         let errors = '';
         runner.stderr?.on('data', (text) => (errors += String(text)));

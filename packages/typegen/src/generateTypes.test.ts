@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -377,6 +378,17 @@ describe('types that are not known at run time', () => {
     await expect(generateTypes(example.bookRouter)).rejects.toThrow(
       'The router has an errorFormatter, so the shape of its errors is not known. Set errorShape (--error-shape) to a zod schema of its output, or to `default` if it keeps the shape of tRPC.',
     );
+  });
+
+  it('a router with the errorFormatter of another copy of tRPC, as CommonJS has, has the shape of tRPC', async () => {
+    const { errorFormatter } = initTRPC.create()._config;
+    // Another function of the same text.
+    const copy = runInNewContext(`(${String(errorFormatter)})`) as typeof errorFormatter;
+    const typesWith = (options: object) => {
+      const { procedure, router } = initTRPC.create(options);
+      return generateTypes(router({ read: procedure.output(z.string()).query(notCalled) }));
+    };
+    expect(await typesWith({ errorFormatter: copy })).toBe(await typesWith({}));
   });
 });
 

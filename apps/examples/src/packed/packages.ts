@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 export const publishedPackages = [
   'trpc-gateway',
   'trpc-gateway-runtime',
+  'trpc-gateway-shared',
   'trpc-gateway-typegen',
   '@petstore/core',
   '@petstore/embedded-store',

@@ -24,6 +24,7 @@ const allowScripts = { lmdb: false, 'msgpackr-extract': false };
 const all = [
   'trpc-gateway',
   'trpc-gateway-runtime',
+  'trpc-gateway-shared',
   '@petstore/core',
   '@petstore/embedded-store',
   'trpc-gateway-typegen',
@@ -197,16 +198,6 @@ it.each([
   });
   expect(warnings).toEqual([]);
 });
-
-it.each(newest)(
-  'on $title npm 12 installs the gateway and uWebSockets.js by default settings, which reject Git',
-  async ({ node, loaded }) => {
-    const names = ['trpc-gateway', '@trpc/server', 'zod', core];
-    const { run, write } = await project(names, { node, manager: 'npm12' });
-    await write({ 'books.mjs': books, 'uws.mjs': serving('uws') });
-    expect((await run('node', 'uws.mjs')).stdout).toBe(`200 "book 7" ${loaded}\n`);
-  },
-);
 
 it('on pnpm, whose packages see only their own dependencies, all packages install, compile and run', async () => {
   const [first] = nodes;

@@ -87,7 +87,7 @@ describe('--check', () => {
     const { code, stderr } = await inProcess(check);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `Other users can write to the data folder ${dataDir} (mode 777): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.\n`,
+      stderr: `Other users can write to the folder ${dataDir} (mode 777): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.\n`,
     });
   });
 

@@ -99,10 +99,15 @@ it('a minor garbage collection frees completed calls, although other calls were 
     collect({ type: 'minor' });
     return process.memoryUsage().heapUsed;
   };
-  collect();
-  const before = await heapAfter(10_000);
+  let growth = Infinity;
+  // Again if the collector happened to mark the whole heap meanwhile, which promotes what it finds.
+  for (let attempt = 0; growth > 8_000_000 && attempt < 3; attempt += 1) {
+    collect();
+    const before = await heapAfter(10_000);
+    growth = (await heapAfter(20_000)) - before;
+  }
   // The payloads take 20 MB. If completed calls were promoted, only a full collection would free them.
-  expect((await heapAfter(20_000)) - before).toBeLessThan(8_000_000);
+  expect(growth).toBeLessThan(8_000_000);
 });
 
 /** An object with a message that cannot be converted to a string. */

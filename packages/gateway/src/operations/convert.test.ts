@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isExactNumber, parameterConverter } from './convert.ts';
-import { readZod } from './readSchema.ts';
+import { readZod } from '../schemas/readSchema.ts';
 
 const converterOf = (schema: z.ZodType) => parameterConverter(readZod(schema, 'input'));
 

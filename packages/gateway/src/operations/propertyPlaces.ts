@@ -2,7 +2,7 @@ import { tokenPattern } from '../http/response.ts';
 import { collect, reject } from '../checks/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
-import type { Schema, Shape } from './schema.ts';
+import type { Schema, Shape } from '../schemas/schema.ts';
 
 /** The place of an input property in a request (path, query, header, cookie or body), and its name there. */
 export interface PropertyPlace {

@@ -8,8 +8,9 @@ import { LimitError, retryAfterSecondsOf } from '../procedures/limitError.ts';
 /** Returns an error with the properties of its call, as hooks and error formatters receive them. */
 export function errorOfCall(
   error: TRPCError,
-  { ctx, input, operation: path, target }: RequestContext,
+  { ctx, input, outcome, target }: RequestContext,
 ): Omit<ReportedError<unknown>, 'request'> {
+  const path = outcome.operation;
   const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
   return { error, path, type, input, ctx };
 }
@@ -25,11 +26,11 @@ export function report(
 }
 
 /** Records the error of a request with one call in the context. */
-export function recordError(error: TRPCError, status: number, context: RequestContext): void {
-  context.endedWith(codeOf(error));
-  if (context.isLate) return;
-  if (error instanceof LimitError) context.limit = error.limit;
-  else if (status >= 500) context.error = originalOf(error);
+export function recordError(error: TRPCError, status: number, { outcome }: RequestContext): void {
+  outcome.endedWith(codeOf(error));
+  if (outcome.isLate) return;
+  if (error instanceof LimitError) outcome.limit = error.limit;
+  else if (status >= 500) outcome.error = originalOf(error);
 }
 
 /** Adds `Retry-After` to the response to an error. */

@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import type { GatewayOptions } from '../options.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
 import type { ResponseControls } from '../http/response.ts';
 import { testGateway } from '../testing/testGateway.ts';
 

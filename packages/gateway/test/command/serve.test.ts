@@ -629,6 +629,23 @@ describe('mistakes in the arguments of trpc-gateway serve', () => {
   });
 });
 
+it('npx trpc-gateway serve ends after a signal to npx, of which npm ends only the shell between them', async () => {
+  const command = [process.execPath, '--conditions=trpc-gateway-source', program];
+  const shell = startProcess(
+    'sh',
+    ['-c', '"$0" "$@"; exit', ...command, 'serve', 'trpc/index.ts', '--port', '0'],
+    {
+      cwd: join(shapes, 'monitor'),
+      env: { PATH: process.env['PATH'], npm_command: 'exec' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  shell.stdout?.once('data', () => shell.kill('SIGTERM'));
+  // The end of both, since both have its output.
+  await once(shell, 'close');
+  expect(shell.signalCode).toBe('SIGTERM');
+});
+
 it('the usage of trpc-gateway names every option of serve', async () => {
   const source = await readFile(new URL('../../src/command/serveCommand.ts', import.meta.url), 'utf8');
   const usage = await readFile(new URL('../../src/command/usage.ts', import.meta.url), 'utf8');

@@ -89,7 +89,6 @@ describe('fetch and curl decode each coding', () => {
     const { origin } = await start();
     const headers = ['-H', `Accept-Encoding: ${coding}`];
     for (const target of targets) {
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
       const [encoded, plain] = await Promise.all([
         execute('curl', ['-sSfi', '--compressed', ...headers, origin + target]),
         execute('curl', ['-sSf', origin + target]),

@@ -328,7 +328,6 @@ it('Vary has Origin and Accept-Encoding, once each, for pages of allowed and of 
   for (const origin of ['https://pets.example', 'https://other.example', undefined]) {
     for (const target of [animals, '/trpc/list', '/page', '/v1/ticks?count=1']) {
       const headers = { 'accept-encoding': 'gzip', ...(origin !== undefined && { origin }) };
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
       const response = await sendRaw(server, target, { headers });
       const names = response.headers.get('vary')?.split(/, ?/) ?? [];
       const own = target.startsWith('/trpc') ? ['accept', 'trpc-accept'] : [];

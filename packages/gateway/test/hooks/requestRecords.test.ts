@@ -87,7 +87,7 @@ it.each([
     expect(await received).toBe('gone');
     await vi.waitFor(() => expect(records).toHaveLength(1));
     expect(records).toMatchObject([{ status: 499, error: undefined, callErrors: undefined }]);
-    expect(onError).toHaveBeenCalledTimes(calls);
+    await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(calls));
   },
 );
 

@@ -23,7 +23,6 @@ async function costOf(protocol: Protocol, input: CostlyInput): Promise<number> {
   // Processor time includes that of the garbage collector and of cores shared with others: the least of 4 counts.
   for (let attempt = 0; attempt < 4 && ms > maxMs; attempt += 1) {
     const before = process.cpuUsage();
-    // oxlint-disable-next-line no-await-in-loop -- one request at a time is measured
     await running.send[protocol](input);
     const { system, user } = process.cpuUsage(before);
     ms = Math.min(ms, (system + user) / 1000);
@@ -76,7 +75,6 @@ it.skipIf(!measures && process.env['INPUT_COSTS'] === undefined)(
     for (const [known, create] of requests) {
       const input = create();
       const protocol = known ?? random.pick(protocolsOf(input));
-      // oxlint-disable-next-line no-await-in-loop -- one request at a time is measured
       const ms = await costOf(protocol, input);
       worst = Math.max(worst, ms);
       if (ms > maxMs) problems.push(`${Math.round(ms)} ms: ${protocol}, ${input.name}. ${seedMessage}`);

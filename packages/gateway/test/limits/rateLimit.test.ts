@@ -97,6 +97,18 @@ it('a call over rateLimit is answered with 429 and Retry-After, in the error for
   expect(records.map(({ limit }) => limit)).toEqual([undefined, 'rate', 'rate', 'rate']);
 });
 
+it.each(['/v1/ticks', '/trpc/ticks'])(
+  'an EventSource over rateLimit connects to %s again after 30 s, also if Retry-After is 60',
+  async (path) => {
+    const { send } = await startEmpty(1);
+    const events = await send(path, { headers: { accept: 'text/event-stream' } });
+    expect([events.status, await events.text()]).toEqual([
+      200,
+      expect.stringMatching(/^retry: 3[01]\d{3}\n/),
+    ]);
+  },
+);
+
 it('of a batch of more calls than rateLimit.calls, those beyond it are rejected with 429, and the message says so', async () => {
   const { send } = await startLimited(5);
   const response = await send(batchTarget('list', 6));

@@ -1,3 +1,4 @@
+import { inputs } from '@petstore/testing/forms';
 import { initTRPC } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
@@ -9,11 +10,7 @@ import { z } from 'zod';
 import { send } from './messages.ts';
 import { combinators, providerProblems } from './providerProblems.ts';
 
-/**
- * How many generated inputs are compared: `GENERATED_INPUTS=5000 npx vitest run --project gateway-test:uws mcp/unions` takes
- * 4 minutes on a busy machine.
- */
-const generatedInputs = Number(process.env['GENERATED_INPUTS'] ?? 300);
+const generatedInputs = inputs(1500, 60);
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
@@ -392,7 +389,7 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
     }
   });
   await fc.assert(check, { numRuns: generatedInputs });
-  expect(accepted).toBeGreaterThan(100);
+  expect(accepted).toBeGreaterThan(generatedInputs / 3);
 }, 900_000);
 
 const anyValue = fc.constantFrom(

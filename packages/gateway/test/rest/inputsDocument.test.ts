@@ -1,3 +1,4 @@
+import { inputs } from '@petstore/testing/forms';
 import { createGateway } from 'trpc-gateway';
 import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
@@ -442,7 +443,7 @@ it.each(entries.map(([name, [, values]], index) => [name, index, values] as cons
         const errors = isAccepted ? (validate.errors ?? null) : null;
         expect({ value, isValid, errors }).toEqual({ value, isValid: isExpected, errors: null });
       }),
-      { numRuns: 100 },
+      { numRuns: inputs(500, 20) },
     );
     for (const value of looser[name] ?? []) {
       expect([value, validate({ value }), await accepts('strict', index, { value })]).toEqual([
@@ -479,6 +480,6 @@ it.each(
       const isWrong = response.status === 200 && !validate(await response.json());
       expect({ value, errors: isWrong ? validate.errors : null }).toEqual({ value, errors: null });
     }),
-    { numRuns: 50 },
+    { numRuns: inputs(250, 10) },
   );
 });

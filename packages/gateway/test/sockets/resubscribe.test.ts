@@ -115,7 +115,6 @@ async function subscribe(trpc: TRPCClient<Router>, names: readonly string[], fil
         onError: ({ data }) => errors.push(String(data?.code)),
       },
     );
-    // oxlint-disable-next-line no-await-in-loop -- not all in one message
     if (index % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 1));
   }
   return { received, errors };
@@ -146,7 +145,6 @@ describe('wsLink after a restart of the server', () => {
     await allReceived();
     const figures: number[] = [];
     for (let restarted = 1; restarted <= restarts; restarted += 1) {
-      // oxlint-disable no-await-in-loop -- one restart after the other
       await stop();
       publish(`while the server is down ${restarted}`);
       await restart();
@@ -155,7 +153,6 @@ describe('wsLink after a restart of the server', () => {
       figures.push(Math.round(performance.now() - begun));
       publish(`after restart ${restarted}`);
       await allReceived();
-      // oxlint-enable no-await-in-loop
     }
     for (const name of names) expect(received.get(name)).toEqual(expected);
     process.stdout.write(

@@ -165,9 +165,7 @@ describe('an input that accepts a FormData', () => {
     const message = 'The body has more than 1000 fields.';
     for (const more of [empty, ''] as const) {
       const tooMany: Fields = [...fields, ['more', more]];
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that a failure names its form
       expect(await rest(tooMany)).toEqual([400, { code: 'BAD_REQUEST', message, status: 400 }]);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await trpc(tooMany)).toEqual([400, message]);
     }
   });

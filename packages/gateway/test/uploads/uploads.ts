@@ -84,7 +84,6 @@ async function sendForm(port: number, path: string, bytes: number): Promise<read
   sent.write(head);
   // A server that rejects the form responds early and stops reading.
   for (let left = bytes; left > 0 && responses.size === 0; left -= chunk.length) {
-    // oxlint-disable-next-line no-await-in-loop -- as fast as the server reads
     if (!sent.write(left < chunk.length ? chunk.subarray(0, left) : chunk)) await once(sent, 'drain');
   }
   if (responses.size === 0) sent.end(end);

@@ -37,7 +37,7 @@ describe('the files of the docs page', () => {
   beforeAll(async () => {
     const scalar = docsPage()['/docs/scalar.js'];
     if (scalar === undefined) throw new Error('The docs page has no scalar.js.');
-    const { serve } = await loadAdapter('auto');
+    const { serve } = await loadAdapter();
     listening = await serve({ handle: scalar }, { host: '127.0.0.1', port: 0 });
   });
   afterAll(() => listening.close());

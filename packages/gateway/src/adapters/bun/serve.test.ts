@@ -5,7 +5,7 @@ import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
 import { Bun } from './native.ts';
 import { serve } from './serve.ts';
 
-// vitest.bun.config.ts runs these on Bun, with the tests of all servers.
+// packages/gateway/test/adapters/vitest.bun.config.ts runs these on Bun, with the tests of all servers.
 const onBun = 'Bun' in globalThis;
 const listen = listenOn(serve);
 
@@ -51,7 +51,6 @@ describe.runIf(onBun)('on Bun', () => {
       ['x', 200],
       ['a b', 400],
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
       const { socket, text, closed } = await dial({ port: server?.port ?? 0 });
       socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       await closed;

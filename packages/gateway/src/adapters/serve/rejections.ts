@@ -1,4 +1,3 @@
-import { requestId } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { HttpRejection, RejectHttp } from '../../http/service.ts';
 
@@ -49,4 +48,4 @@ export const internalErrorResponse: HttpResponse = jsonError(
 
 /** Default of `rejectHttp`, the response to a malformed request. */
 export const defaultRejection: RejectHttp = (_request, { status, code, message }) =>
-  jsonError(status, code, message, ['x-request-id', requestId(undefined)]);
+  jsonError(status, code, message, ['x-request-id', crypto.randomUUID()]);

@@ -120,7 +120,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       },
       upgrade: ({ path }) => ({ ...ok(path), status: 401 }),
     });
-    const values = ['close', 'Close', 'keep-alive, close', 'close\r\nConnection: keep-alive'];
+    const values = ['close', 'Close', 'keep-alive, Close', 'close\r\nConnection: keep-alive'];
     const endings = values.map((value) => `HTTP/1.1\r\nHost: x\r\nConnection: ${value}\r\n`);
     const [closing = ''] = endings;
     const requests = [

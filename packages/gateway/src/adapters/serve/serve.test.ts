@@ -391,7 +391,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       );
     });
 
-    it.each([70_000, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
+    it.each([65_536, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
       await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
         `port is ${typeof port === 'string' ? '"80"' : port}; it must be an integer from 0 to 65535.`,
       );

@@ -4,7 +4,7 @@ import { stringify, type StringifyOptions } from 'qs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operationInput } from '../../operations/operationInput.ts';
-import { readZod } from '../../operations/readSchema.ts';
+import { readZod } from '../../schemas/readSchema.ts';
 import { InputDraft } from './inputDraft.ts';
 
 /** Reads the property `q` of an input from a query. Returns its value or its issues. */

@@ -23,7 +23,7 @@ export class JsonResponse extends RequestCalls {
     this.#outcomes[index] = outcome;
     if (outcome instanceof Failure) {
       this.report(outcome.error, this.callOf(index));
-      this.context.callFailed(outcome.error, index);
+      this.context.outcome.callFailed(outcome.error, index, this.context.request.isAborted);
     }
     this.#pending -= 1;
     // Less than 0 for a call with a key that ends after its deadline.
@@ -73,7 +73,7 @@ export class JsonResponse extends RequestCalls {
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
-    this.context.callFailed(error, index);
+    this.context.outcome.callFailed(error, index, this.context.request.isAborted);
     const shape = this.shapeOf(error, isBatchCall ? call : { ...call, type });
     return this.settings.errors.encode(shape, this.context, sentBytes);
   }

@@ -1,5 +1,6 @@
 import { getErrorShape, getTRPCErrorFromUnknown, transformTRPCResponse, TRPCError } from '@trpc/server';
 import { resolveResponse, type TRPCRequestInfo } from '@trpc/server/http';
+import { inputs } from '@petstore/testing/forms';
 import { sortedLines } from '@petstore/testing/jsonLines';
 import { changedHeaders } from '@petstore/testing/olderTrpc';
 import { describe, expect, it } from 'vitest';
@@ -381,7 +382,7 @@ describe('random requests', () => {
           expect(await ours(setting, row, true)).toEqual(await official(setting, row));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: inputs(1500, 60) },
     );
   });
 });

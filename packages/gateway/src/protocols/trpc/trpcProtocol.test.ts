@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { GatewayOptions } from '../../options.ts';
+import type { GatewayOptions } from '../../assembly/options.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';

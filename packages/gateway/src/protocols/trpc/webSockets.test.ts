@@ -199,7 +199,7 @@ async function withoutContext(connect: Connect, plan: SocketPlan): Promise<reado
   return structuredClone([events, served.chains.map(({ log }) => log.length)]);
 }
 
-const failing = inputs(200);
+const failing = inputs(200, 20);
 
 test(`${failing} WebSockets whose context fails send and report the same errors as tRPC’s own adapter`, async () => {
   let errorCount = 0;
@@ -214,7 +214,7 @@ test(`${failing} WebSockets whose context fails send and report the same errors 
   expect(errorCount).toBeGreaterThan(failing / 10);
 });
 
-const runs = inputs(1000);
+const runs = inputs(1000, 40);
 
 test(`${runs} WebSockets respond to random messages in the same way as tRPC's own adapter`, async () => {
   const tally: Tally = { messages: 0, synchronous: 0 };

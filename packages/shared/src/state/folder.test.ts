@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { memoryState } from 'trpc-gateway';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { startProcess } from '@petstore/testing/startProcess';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { folderState } from './folder.ts';
+import { describeState } from './testing/stateContract.ts';
+
+const holdLock = fileURLToPath(new URL('testing/faults/holdLock.ts', import.meta.url));
+
+const newPath = async () => join(await temporaryFolder(), 'state');
+
+function openFolder(path: string) {
+  const state = folderState({ path });
+  onTestFinished(() => state.close());
+  return state;
+}
+
+describeState('in memory', async () => {
+  const state = memoryState();
+  return { state, reopen: async () => state };
+});
+
+describeState('in a folder', async () => {
+  const path = await newPath();
+  return { state: openFolder(path), reopen: async () => openFolder(path) };
+});
+
+it('a state folder is readable by its owner only, and keeps values and buckets after close', async () => {
+  const path = await newPath();
+  const bucket = { size: 10, windowMs: 3_600_000 };
+  const first = folderState({ path });
+  await first.add('key', 'value', 60_000);
+  await first.take('a', 10, bucket);
+  await first.close();
+  expect((await stat(path)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(path, 'values.mdb'))).mode & 0o777).toBe(0o600);
+  const second = openFolder(path);
+  expect(await second.add('key', 'other', 60_000)).toBe('value');
+  expect(await second.take('a', 1, bucket)).toMatchObject({ isTaken: false });
+});
+
+it('full buckets are removed as other buckets are used', async () => {
+  const path = await newPath();
+  const state = openFolder(path);
+  for (let at = 0; at < 500; at += 1) await state.take(`short ${at}`, 1, { size: 1, windowMs: 1 });
+  const before = (await stat(join(path, 'buckets.mdb'))).size;
+  for (let at = 0; at < 5000; at += 1) await state.take(`later ${at}`, 1, { size: 1, windowMs: 1 });
+  expect((await stat(join(path, 'buckets.mdb'))).size).toBeLessThan(before * 3);
+});
+
+it('folderState rejects a path that cannot be opened, with the absolute path and the reason', async () => {
+  const path = await newPath();
+  await writeFile(path, '');
+  expect(() => folderState({ path: relative('.', path) })).toThrow(
+    expect.objectContaining({
+      name: 'FolderError',
+      message: expect.stringContaining(`The folder ${path} cannot be opened: ENOTDIR`),
+    }),
+  );
+});
+
+it('folderState rejects an lmdb that exports no version, with the version that it needs', async () => {
+  vi.doMock('lmdb', async (original) => ({ ...(await original<object>()), version: undefined }));
+  vi.resetModules();
+  const older = await import('./folder.ts');
+  vi.doUnmock('lmdb');
+  const path = await newPath();
+  expect(() => older.folderState({ path })).toThrow('needs lmdb 3.1 or newer, found an older one.');
+});
+
+it.each([0o777, 0o775, 0o722])(
+  'folderState rejects a folder of mode %o, because other users can write to it',
+  async (mode) => {
+    const path = await newPath();
+    await mkdir(path);
+    await chmod(path, mode);
+    expect(() => folderState({ path })).toThrow(
+      expect.objectContaining({
+        name: 'FolderError',
+        message: `Other users can write to the folder ${path} (mode ${mode.toString(8)}): run chmod 700 ${path}, or choose a folder that only this user can write to.`,
+      }),
+    );
+    expect(await readdir(path)).toEqual([]);
+  },
+);
+
+it('folderState accepts a folder that other users can only read', async () => {
+  const path = await newPath();
+  await mkdir(path);
+  await chmod(path, 0o755);
+  expect(await openFolder(path).add('key', 'value', 60_000)).toBeUndefined();
+});
+
+it.each(['values.mdb', 'values.mdb-lock', 'buckets.mdb', 'buckets.mdb-lock'])(
+  'folderState rejects a symbolic link %s, and writes nothing to its target',
+  async (name) => {
+    const path = await newPath();
+    await mkdir(path, { mode: 0o700 });
+    const victim = `${path}-victim`;
+    await writeFile(victim, 'important');
+    await symlink(victim, join(path, name));
+    expect(() => folderState({ path })).toThrow(
+      expect.objectContaining({
+        name: 'FolderError',
+        message: `${join(path, name)} is a symbolic link; it must be a regular file. Remove it, or choose another folder.`,
+      }),
+    );
+    expect(await readFile(victim, 'utf8')).toBe('important');
+  },
+);
+
+it('folderState rejects a folder in place of a file', async () => {
+  const path = await newPath();
+  await mkdir(join(path, 'buckets.mdb'), { recursive: true, mode: 0o700 });
+  expect(() => folderState({ path })).toThrow('buckets.mdb is not a file; it must be a regular file.');
+});
+
+it('writes that wait together are stored over several turns of the event loop', async () => {
+  const state = openFolder(await newPath());
+  let turn = 0;
+  let isRunning = true;
+  const countTurns = () => {
+    turn += 1;
+    if (isRunning) setImmediate(countTurns);
+  };
+  countTurns();
+  const storedIn: number[] = [];
+  await Promise.all(
+    // More would take longer on a busy machine than a write may take.
+    Array.from({ length: 2000 }, async (_, at) => {
+      await state.add(`key ${at}`, 'x'.repeat(500), 60_000);
+      storedIn[turn] = (storedIn[turn] ?? 0) + 1;
+    }),
+  );
+  isRunning = false;
+  // One transaction accepts writes for 5 ms. More than this would be a write in 3.3 µs.
+  expect(Math.max(...Object.values(storedIn))).toBeLessThan(1500);
+});
+
+it('a write is rejected after 5 s while another process holds the lock, and never stored', async () => {
+  const path = await newPath();
+  const state = openFolder(path);
+  const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(holder.stdout ?? holder, 'data');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let settled = 0;
+  const writes = Promise.allSettled(
+    [state.add('a', 'first', 60_000), state.set('a', 'second', 60_000, 'ada')].map((write) =>
+      Promise.resolve(write).finally(() => (settled += 1)),
+    ),
+  );
+  await vi.advanceTimersByTimeAsync(4999);
+  expect(settled).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
+  const reason = new Error(
+    `The state in ${join(path, 'values.mdb')} has not completed a write for 5 s: its disk hangs, or a process that shares it is suspended.`,
+  );
+  expect(await writes).toEqual([
+    { status: 'rejected', reason },
+    { status: 'rejected', reason },
+  ]);
+  holder.kill('SIGKILL');
+  expect(await state.add('a', 'third', 60_000)).toBeUndefined();
+});
+
+it('add rejects after the folder was closed', async () => {
+  const path = await newPath();
+  const state = folderState({ path });
+  await state.close();
+  await expect(state.add('a', 'value', 60_000)).rejects.toThrow('is closed.');
+});
+
+it('add rejects after the folder was removed, because a process that recreates it would run calls twice', async () => {
+  const path = await newPath();
+  const state = openFolder(path);
+  await state.add('a', 'value', 60_000);
+  await rm(path, { recursive: true });
+  const message = `The file ${join(path, 'values.mdb')} was removed or replaced. Restart all processes of the service.`;
+  await expect(state.add('a', 'value', 60_000)).rejects.toThrow(message);
+  await openFolder(path).add('a', 'value', 60_000);
+  await expect(state.add('a', 'value', 60_000)).rejects.toThrow(message);
+});
