@@ -11,7 +11,7 @@ import {
   largeBodyLength,
   Responder,
 } from '../serve/responder.ts';
-import type { RequestLimits } from '../serve/request.ts';
+import type { RequestLimits } from '../serve/requestHead.ts';
 import { UwsRequest } from './request.ts';
 
 /**

@@ -1,8 +1,15 @@
 // Hot path: every message on a WebSocket runs through it.
 import { turn } from '../../http/turn.ts';
+import type { LimitError } from '../../procedures/limitError.ts';
 import { maxMessageSizeOf } from './options.ts';
 import type { Socket } from './socket.ts';
-import { maxPerSlice, maxReadCalls, maxWaitingMessages } from './socketLimits.ts';
+import {
+  maxCallsPerSocket,
+  maxPerSlice,
+  maxReadCalls,
+  maxWaitingMessages,
+  tooManyCalls,
+} from './socketLimits.ts';
 
 /** A message as it was received. */
 export interface Message {
@@ -45,8 +52,9 @@ export class MessageQueue {
     return this.#nextMessage < this.#messages.length || this.#nextCall < this.#calls.length;
   }
 
-  get waitingCalls(): number {
-    return this.#calls.length - this.#nextCall;
+  /** Returns the error of a query or mutation for which there is no room. */
+  fullError(): LimitError | undefined {
+    return this.#calls.length - this.#nextCall >= maxCallsPerSocket ? tooManyCalls : undefined;
   }
 
   /** Receives a message and starts its calls, now or later. */
@@ -105,7 +113,7 @@ export class MessageQueue {
       count += 1
     ) {
       // Each message may be thousands of calls.
-      if (this.waitingCalls >= maxReadCalls) return;
+      if (this.#calls.length - this.#nextCall >= maxReadCalls) return;
       if (count === most || (count > 0 && turn.spend())) return this.#schedule();
       const message = this.#messages[this.#nextMessage] as Message;
       this.#nextMessage += 1;

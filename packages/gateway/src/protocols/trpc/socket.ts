@@ -2,13 +2,12 @@
 import type { TRPCError } from '@trpc/server';
 import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import type { CallTelemetry } from '../../calls/telemetry.ts';
 import type { CallContext, RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedure.ts';
 import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
+import { OpenSubscriptions, type CallInfo, type OpenCall } from './openCalls.ts';
 import { maxMessageSizeOf, type SocketSettings } from './options.ts';
 import {
   maxCallsPerSocket,
@@ -16,38 +15,8 @@ import {
   pauseAboveBytes,
   stoppingError,
   tooManyCalls,
-  tooManySubscriptionBytes,
 } from './socketLimits.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
-
-/** The properties of a call that an error message has; `noCall` for an error outside of a call. */
-export interface CallInfo {
-  readonly id: string | number | null;
-  readonly jsonrpc?: '2.0' | undefined;
-  readonly path?: string;
-  readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
-  readonly input?: unknown;
-  /** The size of the results so far of the message that the call came with, if that is a batch; not of events. */
-  readonly batch?: { bytes: number } | undefined;
-}
-
-export const noCall: CallInfo = { id: null, type: 'unknown' };
-
-/** A call that has started. */
-export interface OpenCall extends CallInfo, CallContext {
-  readonly procedure: Procedure | undefined;
-  /** The start, by `performance.now()`. */
-  readonly startedAt: number;
-  /** The index in `Socket.running`; `undefined` if it is not in there. */
-  runningIndex: number | undefined;
-  readonly callTelemetry: CallTelemetry | undefined;
-  whenEnded(): Promise<void>;
-}
-
-/** A subscription from the message that starts it until its iterator is closed. */
-export interface OpenSubscription extends OpenCall {
-  readonly subscription: { endStart(): void } | undefined;
-}
 
 /** One WebSocket: its running calls, and the frames that it sends, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
@@ -63,17 +32,12 @@ export class Socket {
    * collection (see `Deadlines`): 38% of a query with an async resolver.
    */
   readonly running: OpenCall[] = [];
-  /** Subscriptions by id, from the message that starts them until their iterators are closed. */
-  readonly subscriptions = new Map<string | number, OpenSubscription>();
-  /** Bytes of the messages that started `subscriptions`, which keep their inputs. */
-  subscriptionBytes = 0;
+  readonly subscriptions: OpenSubscriptions;
   readonly context: RequestContext;
   readonly settings: SocketSettings;
   readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes now. */
   unsentLimit = maxSocketUnsentBytes;
-  /** The error of subscriptions whose inputs are too large together. */
-  #bytesError: LimitError | undefined;
   /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
@@ -81,6 +45,8 @@ export class Socket {
     this.context = context;
     this.settings = settings;
     this.peer = peer;
+    const { limits } = settings;
+    this.subscriptions = new OpenSubscriptions(Math.min(limits.maxBodySize, maxMessageSizeOf(limits)));
   }
 
   /**
@@ -257,21 +223,6 @@ export class Socket {
     // A subscription starts: its client resumes it after it has reconnected, as every other one.
     if (this.isDraining && type !== 'subscription') return stoppingError;
     return this.running.length < maxCallsPerSocket ? undefined : tooManyCalls;
-  }
-
-  /**
-   * Returns the error of a call for which the socket has no room.
-   * @param open the number of open calls of its kind
-   * @param bytes the size of the input of a subscription, which is kept; 0 for other calls
-   */
-  fullError(open: number, bytes: number): LimitError | undefined {
-    if (open >= maxCallsPerSocket) return tooManyCalls;
-    if (bytes === 0) return undefined;
-    const { limits } = this.settings;
-    const most = Math.min(limits.maxBodySize, maxMessageSizeOf(limits));
-    if (this.subscriptionBytes + bytes <= most) return undefined;
-    // One object, since a message may have 20,000 subscriptions.
-    return (this.#bytesError ??= tooManySubscriptionBytes(most));
   }
 
   /** Resolves when the queries and mutations in flight have ended. */

@@ -13,7 +13,8 @@ import {
 } from '../../calls/policy.ts';
 import { codeOf, errorStatusOf } from '../../procedures/clientError.ts';
 import { Failure } from '../../procedures/execute.ts';
-import { isStopped, type OpenCall, type Socket } from './socket.ts';
+import type { OpenCall } from './openCalls.ts';
+import { isStopped, type Socket } from './socket.ts';
 import type { CallEvents } from './socketSubscription.ts';
 
 /** What a call sends: its error, the events of a subscription, or the frame of its output. */

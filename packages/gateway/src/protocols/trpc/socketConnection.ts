@@ -13,7 +13,8 @@ import { ResponseControls } from '../../http/response.ts';
 import type { SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
 import { MessageQueue, type Message } from './messageQueue.ts';
-import { noCall, Socket, type CallInfo } from './socket.ts';
+import { noCall, type CallInfo } from './openCalls.ts';
+import { Socket } from './socket.ts';
 import { SocketCall, type CallMessage } from './socketCall.ts';
 import {
   connectionCloseTimeoutMs,
@@ -149,8 +150,9 @@ export class SocketConnection implements SocketHandler {
     clearTimeout(this.#drainTimer);
     const reason = new DOMException('The client disconnected.', 'AbortError');
     socket.settings.starts.delete(socket);
-    for (const call of [...socket.running, ...socket.subscriptions.values()]) call.abort(reason);
-    for (const call of socket.subscriptions.values()) call.subscription?.endStart();
+    const subscriptions = socket.subscriptions.all();
+    for (const call of [...socket.running, ...subscriptions]) call.abort(reason);
+    for (const call of subscriptions) call.subscription?.endStart();
     this.#closing.abort();
     this.#onClosed();
     await socket.idle();
@@ -286,26 +288,21 @@ export class SocketConnection implements SocketHandler {
         socket.subscriptions.get(id)?.abort();
       } else {
         const isSubscription = method === 'subscription';
-        const open = isSubscription ? socket.subscriptions.size : this.#queue.waitingCalls;
         const charge = rateLimit && this.#charge(part);
         if (!isCharged) exceeded = charge;
         isCharged = true;
         const bytes = isSubscription ? bytesOfPart(message, decoded, index) : 0;
-        const full = socket.fullError(open, bytes);
+        const full = isSubscription ? socket.subscriptions.fullError(bytes) : this.#queue.fullError();
         // The id was checked above. Of the errors, not the charge first: with a shared state it is a promise.
         const call = new SocketCall(socket, part as CallMessage, index, batch);
         call.rejection = tooLarge ?? full ?? charge;
         isAllCalls &&= call.procedure !== undefined;
-        if (isSubscription && socket.subscriptions.has(id)) {
+        if (isSubscription && socket.subscriptions.get(id)) {
           this.#rejectPart(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
           continue;
         }
         // Registered before it starts, so that a later message, even of the same batch, can stop it.
-        if (call.subscription && !full) {
-          socket.subscriptions.set(id, call);
-          socket.subscriptionBytes += bytes;
-          call.subscription.inputBytes = bytes;
-        }
+        if (call.subscription && !full) socket.subscriptions.add(id, call, bytes);
         this.#queue.push(call);
       }
     }

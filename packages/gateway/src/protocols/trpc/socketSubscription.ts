@@ -4,7 +4,8 @@ import { discardOutput } from '../../http/asyncValues.ts';
 import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import type { LimitError } from '../../procedures/limitError.ts';
-import { isAbort, type OpenSubscription, type Socket } from './socket.ts';
+import type { OpenSubscription } from './openCalls.ts';
+import { isAbort, type Socket } from './socket.ts';
 import type { WaitingSubscription } from './subscriptionStarts.ts';
 
 /** The output of a subscription. */
@@ -55,12 +56,7 @@ export class SocketSubscription implements WaitingSubscription {
   /** Frees its id for another subscription. */
   release(): void {
     this.endStart();
-    const { subscriptions } = this.#socket;
-    const { id } = this.#call;
-    // A rejected subscription may have the id of an open one.
-    if (id === null || subscriptions.get(id)?.subscription !== this) return;
-    subscriptions.delete(id);
-    this.#socket.subscriptionBytes -= this.inputBytes;
+    this.#socket.subscriptions.remove(this.#call.id, this);
   }
 
   /** Streams the events. It never rejects. */
