@@ -42,7 +42,7 @@ it.concurrent.for(matrix)(
     const tools = [named('typescript', typescript), '@types/node', '@types/ws', ...packages, ...others];
     const project = await newProject(
       packed,
-      ['trpc-gateway', 'trpc-gateway-runtime', ...peers, named('zod', zod), ...tools],
+      ['trpc-gateway', 'trpc-gateway-runtime', 'trpc-gateway-shared', ...peers, named('zod', zod), ...tools],
       { manager, manifest },
     );
     onTestFinished(() => project.remove());
