@@ -47,6 +47,11 @@ describe('createGateway with REST metadata that cannot be served', () => {
       /its path has the parameter \{p\}, but its input has no property "p" for it; add it to the input, or rename the parameter\.$/,
     ],
     [
+      'a path that has a parameter twice',
+      { a: echo(get('/x/{p}/y/{p}'), z.object({ p: z.string() })) },
+      /its path has the parameter \{p\} twice; give one of them another name\.$/,
+    ],
+    [
       'the same literal in two percent-encodings',
       { a: echo(get('/a%20b')), b: echo(get('/a b')) },
       /^Procedure "b" .*"a" is served at GET \/a%20b, which matches the same paths as \/a b;/,

@@ -76,10 +76,13 @@ export function propertyPlaces(
   const placed = new Set<PlacedProperty>();
   for (const name of pathNames) {
     const property = properties.find(({ place }) => place.in === 'path' && place.name === name);
-    if (property === undefined || placed.has(property)) {
+    if (property === undefined) {
       reject(
         `its path has the parameter {${name}}, but its input has no property "${name}" for it; add it to the input, or rename the parameter`,
       );
+    }
+    if (placed.has(property)) {
+      reject(`its path has the parameter {${name}} twice; give one of them another name`);
     }
     placed.add(property);
   }

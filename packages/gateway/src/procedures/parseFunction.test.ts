@@ -48,6 +48,10 @@ const schemas: Readonly<Record<string, () => z.ZodType>> = {
   'an asynchronous check': () =>
     z.object({ a: z.string().refine(async (text) => text.length < 3, 'too long') }),
   'a recursive lazy schema': () => tree,
+  'a lazy schema that returns another one each time': () => {
+    const members = [z.string(), z.int()];
+    return z.object({ a: z.lazy(() => members.shift() ?? z.boolean()) });
+  },
   'a recursive object': () => recursive,
 };
 

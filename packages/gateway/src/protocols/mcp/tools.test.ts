@@ -106,6 +106,9 @@ it.each<[meta: object, message: string]>([
     { mcp: 'add' },
     'mcp is "add"; it must be true, or an object such as mcp: { description: \'Adds a book.\' }',
   ],
+  [{ mcp: 1 }, 'Procedure "add": mcp is 1; it must be true, or an object'],
+  [{ mcp: null }, 'Procedure "add": mcp is null; it must be true, or an object'],
+  [{ mcp: ['add'] }, 'Procedure "add": mcp is ["add"]; it must be true, or an object'],
 ])('createGateway rejects a tool with the metadata %j', async (meta, message) => {
   await expect(serve({ add: t.procedure.meta(meta).mutation(() => 1) })).rejects.toThrow(message);
 });
