@@ -38,6 +38,11 @@ describe.runIf(onBun)('on Bun', () => {
     second.socket.write(get('/'));
     await second.closed;
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
+    const events = await dial(listening);
+    events.socket.write('GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    await events.closed;
+    // After another status, an EventSource never connects again.
+    expect(events.text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nretry: [12]\d{3}\n\n$/s);
     resolve();
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
   });

@@ -13,6 +13,10 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  /** A request of an `EventSource`, which never connects again after another status than 200. */
+  const getEvents = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`;
+  const statusesOf = (received: string) =>
+    Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
 
   describe('requests', () => {
     it('a request can be read after its handler has returned', async () => {
@@ -185,11 +189,12 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
       const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
       await expired.promise;
-      kept.socket.write(get('/after'));
+      kept.socket.write(getEvents('/after'));
       await kept.closed;
       last.resolve();
       expect(await closes).toBe(1);
       expect(paths).toEqual(['/stream', '/before']);
+      expect(statusesOf(kept.text())).not.toContain('503');
     });
 
     it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
@@ -213,7 +218,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await until(() => {
         for (const client of clients) expect(client.text()).toContain('/first');
       });
-      for (const { socket } of clients) socket.write(get('/slow'));
+      for (const { socket } of clients) socket.write(getEvents('/slow'));
       await until(() => expect(slow).toBeGreaterThan(0));
       const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
       await until(() => expect(slowAtDeadline).toBeDefined());
@@ -222,6 +227,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await closes;
       expect(slowAtDeadline).toBeLessThan(50);
       expect(slow).toBe(slowAtDeadline);
+      for (const client of clients) expect(statusesOf(client.text())).not.toContain('503');
     });
 
     it('close resolves even if nothing else keeps the process alive', async () => {
