@@ -1,13 +1,9 @@
 import { type ListeningOn, listeningText } from './listeningText.ts';
 import type { LogPart, ServiceLog } from './parts.ts';
 
-/** Without a listener, a closed terminal or a full disk would end the service. */
-const ignore = () => {};
-
 /** The default log: messages as plain text on stdout, errors on stderr. */
 export const consoleLog: LogPart = {
   open() {
-    for (const stream of [process.stdout, process.stderr]) stream.off('error', ignore).on('error', ignore);
     const info: ServiceLog['info'] = (fields, message) => {
       const text = message ?? String(fields);
       // The fields of the line `listening`.

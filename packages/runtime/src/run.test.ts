@@ -266,6 +266,18 @@ describe('a process that calls run', () => {
     });
   });
 
+  test('run with a log of its own survives errors of stdout and stderr, such as after its terminal was closed', async () => {
+    const ended = await runServiceScript(`
+      log: (await import('trpc-gateway-runtime/log')).log({ level: 'silent' }),
+      server: { server: 'node', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
+      start() {
+        for (const stream of [process.stdout, process.stderr]) stream.emit('error', new Error('write EIO'));
+        const onListening = () => void setTimeout(() => process.kill(process.pid, 'SIGTERM'), 10);
+        return { gateway: { procedures: [] }, onListening };
+      }`);
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
   test('a process that cannot start exits with code 1 and prints the message of an expected error', async () => {
     const ended = await runServiceScript(
       `start() { throw new RangeError('too many'); }, expectedErrors: ['RangeError']`,
