@@ -4,6 +4,7 @@ import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { NotReadyError } from './health/healthRoutes.ts';
+import { log as jsonLogPart } from './log/log.ts';
 import type { LoggedRequest } from './parts.ts';
 import { startService } from './service.ts';
 
@@ -61,6 +62,32 @@ test.each([
     await service.close();
   },
 );
+
+test('a start that fails closes its resources, then ends its log, and leaves no listener of the process', async () => {
+  const before = process.listenerCount('exit');
+  const steps: string[] = [];
+  const jsonLog = jsonLogPart({ level: 'silent' });
+  const starting = startService({
+    server: 'node',
+    log: {
+      open(options) {
+        const opened = jsonLog.open(options);
+        const end = async () => {
+          steps.push('log');
+          await opened.end();
+        };
+        return { ...opened, end };
+      },
+    },
+    start({ onClose }) {
+      onClose(() => void steps.push('database'));
+      throw new Error('away');
+    },
+  });
+  await expect(starting).rejects.toThrow('away');
+  expect(steps).toEqual(['database', 'log']);
+  expect(process.listenerCount('exit')).toBe(before);
+});
 
 test('/readyz answers 503 while a check hangs, the record of each such request has the reason, and a stop is one', async () => {
   const onResponse = vi.fn<(record: LoggedRequest) => void>();

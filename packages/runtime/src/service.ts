@@ -161,8 +161,11 @@ class Service {
   async abort(error: unknown): Promise<never> {
     const deadline = performance.now() + stopDeadlineMs - drainDeadlineMs;
     this.#stopping.abort();
+    this.#stopReloads?.();
     await this.#listening?.close({ timeoutMs: 0 });
     const closeError = await this.#resources.closeBefore(deadline);
+    this.#openedLog.requests?.end();
+    await this.#openedLog.end();
     if (closeError === undefined) throw error;
     throw new UnclosedStoreError(errorText(error, this.#options.expectedErrors), { cause: error });
   }
