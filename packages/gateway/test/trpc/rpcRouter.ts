@@ -102,6 +102,7 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
       .input(z.object({ name: z.string() }))
       .output(z.object({ id: z.int(), name: z.string() }))
       .mutation(({ input }) => ({ id: 1, ...input })),
+    touch: t.procedure.mutation(() => undefined),
     slowWrite: t.procedure
       .meta({ openapi: { method: 'POST', path: '/slow' } })
       .input(z.object({ ms: z.int() }))
@@ -203,19 +204,10 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
       yield 2;
       yield tracked('b', 3);
     }),
-    failsBefore: t.procedure.subscription(async function* () {
-      if (Math.PI > 3) throw new TRPCError({ code: 'CONFLICT', message: 'Before the first event' });
-      yield 1;
-    }),
     failsAfter: t.procedure.input(z.int()).subscription(async function* ({ input }) {
       for (let n = 1; n <= input; n += 1) yield n;
       throw new TRPCError({ code: 'CONFLICT', message: `After ${input} events` });
     }),
-    throwsAtOnce: t.procedure.subscription((): AsyncGenerator<number> => {
-      throw new TRPCError({ code: 'CONFLICT', message: 'Before there was a stream' });
-    }),
-    // A mistake that TypeScript rejects and JavaScript allows.
-    notIterable: t.procedure.subscription(() => 5 as unknown as AsyncIterable<number>),
     observed: t.procedure.input(z.int()).subscription(({ input, ctx, signal }) =>
       observable<number>((observer) => {
         const end = ctx.calls.begin('observed', signal);
@@ -280,13 +272,11 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
     }),
   };
 
-  const deeper = t.router({ hello: t.procedure.query(() => 'from below') });
   return t.router({
     ...queries,
     ...mutations,
     ...streams,
     ...subscriptions,
-    deep: t.router({ er: deeper }),
     later: lazy(async () => ({
       default: t.router({
         hello: t.procedure.query(() => 'loaded'),
@@ -314,10 +304,6 @@ export const superjsonRouter = superjsonBuilder.router({
   events: superjsonBuilder.procedure.subscription(async function* () {
     yield tracked('1', richValue());
     yield tracked('2', richValue());
-  }),
-  eventsFail: superjsonBuilder.procedure.subscription(async function* () {
-    yield richValue();
-    throw new TRPCError({ code: 'CONFLICT', message: 'Transformed too' });
   }),
 });
 

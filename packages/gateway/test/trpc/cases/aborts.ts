@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { httpBatchLink, httpBatchStreamLink, httpLink, type TRPCLink } from '@trpc/client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { clientOf } from '../clients.ts';
-import { rawRequest, rawSocket, upgradeRequest } from '../../wire/rawSocket.ts';
-import { frame } from '../../sockets/frame.ts';
+import { rawRequest, rawSocket } from '../../wire/rawSocket.ts';
 import type { Running, Start } from '../start.ts';
 import type { RpcRouter } from '../rpcRouter.ts';
 
@@ -89,33 +88,6 @@ export function aborts(start: Start): void {
     expect(received).toBeGreaterThanOrEqual(3);
     expect(await callsAfterAbort(running, 'forever')).toEqual({ aborted: 1, live: 0 });
   });
-
-  it.each(['destroy', 'resetAndDestroy'] as const)(
-    'a connection lost during a call (socket.%s) aborts the procedure’s signal',
-    async (disconnect) => {
-      const running = await start();
-      const input = encodeURIComponent('{"ms":60000}');
-      const socket = rawSocket(running.server.port, rawRequest(`/trpc/slow?input=${input}`));
-      await untilStarted(running, 'slow');
-      socket[disconnect]();
-      expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
-    },
-  );
-
-  it.each(['destroy', 'resetAndDestroy'] as const)(
-    'a lost WebSocket connection (socket.%s) aborts its subscription',
-    async (disconnect) => {
-      const running = await start();
-      const socket = rawSocket(running.server.port, upgradeRequest('/trpc'));
-      await new Promise((resolve) => {
-        socket.once('data', resolve);
-      });
-      socket.write(frame('{"id":1,"method":"subscription","params":{"path":"watch"}}'));
-      await untilStarted(running, 'watch');
-      socket[disconnect]();
-      expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
-    },
-  );
 
   it.each([
     ['server-sent events', 'floodEvents', rawRequest('/trpc/floodEvents')],
