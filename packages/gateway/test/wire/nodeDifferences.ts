@@ -19,20 +19,7 @@ export const nodeDifferences: readonly NodeDifference[] = [
   {
     why: 'Node’s parser accepts only registered methods in upper case, and CONNECT is for proxies.',
     node: '400, closed',
-    cases: [
-      'CONNECT /trpc/listPets gets 405 and opens no tunnel',
-      'HEAd /trpc/listPets gets 405 and runs no query',
-      'PoST /trpc/createPet gets 405 and runs no mutation',
-      'TRACK /trpc/listPets gets 405 and runs no query',
-      'a CONNECT with a path opens no tunnel',
-      'the body of a CONNECT with a path is not run as a request',
-      'the body of a request with an unknown method is not run as a request',
-      'a lower-case method is unknown and gets 405',
-      'an unknown method that is a token gets 405',
-      'get /trpc/listPets gets 405 and runs no query',
-      'options /trpc/listPets gets 405 and runs no query',
-      'post /trpc/createPet gets 405 and runs no mutation',
-    ],
+    cases: ['a CONNECT with a path opens no tunnel'],
   },
   {
     why: 'RFC 9112 §3 lets a recipient accept several spaces in a request line.',
@@ -78,7 +65,6 @@ export const nodeDifferences: readonly NodeDifference[] = [
     serves: [list],
     cases: [
       'an Upgrade to h2c is ignored',
-      'an Upgrade to TLS is ignored',
       'an Upgrade to a WebSocket at a path without WebSockets is ignored',
       'the body of an Upgrade to h2c is not run as a request',
       'the body of an Upgrade to a WebSocket is not run as a request',
@@ -89,14 +75,11 @@ export const nodeDifferences: readonly NodeDifference[] = [
     node: '201, open',
     cases: [
       'a body in several chunks is one body',
-      'an upper-case chunk size is accepted',
-      'a chunk size with 100 leading zeros is accepted',
       'a chunk size with leading zeros is accepted',
       'a chunked POST is served',
       'a last chunk with a size of several zeros ends the body',
       'a trailer is not read as a request',
       'Transfer-Encoding: chunked in other letter case is served',
-      'several trailers are not read as requests',
     ],
   },
   {
@@ -120,8 +103,6 @@ export const nodeDifferences: readonly NodeDifference[] = [
     cases: [
       'a chunk extension with a quoted value is ignored or rejected',
       'a chunk extension is ignored or rejected',
-      'a chunk extension without a value is ignored or rejected',
-      'an extension of the last chunk is ignored or rejected',
     ],
   },
   {
@@ -134,9 +115,6 @@ export const nodeDifferences: readonly NodeDifference[] = [
       'a space before a chunk size is rejected',
       'a chunk size over 64 bits is rejected',
       'a chunk size that is not hexadecimal is rejected',
-      'a chunk size of 100 digits is rejected',
-      'a chunk size with 0x is rejected',
-      'a chunk size with a plus sign is rejected',
       'a chunk that is longer than its size is rejected',
       'a chunk that is shorter than its size includes the bytes after it',
       'a chunk extension of 20,000 bytes is rejected',
