@@ -184,14 +184,3 @@ it.each([true, false])('HEAD of a route closes its file (compression: %s)', asyn
     () => file.destroyed,
   );
 });
-
-it('large chunks arrive complete', async () => {
-  const server = await startCompressed();
-  const plain = await sendRaw(server, '/large');
-  const responses = codings.map((coding) =>
-    sendRaw(server, '/large', { headers: { 'accept-encoding': coding } }),
-  );
-  for (const { bytes, headers } of await Promise.all(responses)) {
-    expect(decode(bytes, headers.get('content-encoding'))).toBe(decode(plain.bytes, null));
-  }
-});
