@@ -1,33 +1,10 @@
-import { httpBatchLink, httpBatchStreamLink } from '@trpc/client';
+import { httpBatchStreamLink } from '@trpc/client';
 import { expect, it } from 'vitest';
 import { callLinks, clientOf } from '../clients.ts';
 import type { Start } from '../start.ts';
 
 /** Batches over each batching link, and JSON lines as they arrive. */
 export function batches(start: Start): void {
-  it('httpBatchLink sends concurrent calls as one request', async () => {
-    const { endpoints, contexts } = await start();
-    const trpc = clientOf(httpBatchLink(endpoints.http));
-    await Promise.all([trpc.hello.query(), trpc.nothing.query(), trpc.add.query({ a: 1, b: 2 })]);
-    expect(contexts).toHaveLength(1);
-    expect(contexts[0]).toMatchObject({
-      batch: true,
-      calls: ['hello', 'nothing', 'add'],
-      accept: null,
-      type: 'query',
-      path: '/trpc/hello,nothing,add',
-    });
-  });
-
-  it('httpBatchLink sends mutations as one POST', async () => {
-    const { endpoints, contexts } = await start();
-    const trpc = clientOf(httpBatchLink(endpoints.http));
-    const things = await Promise.all([trpc.write.mutate({ name: 'a' }), trpc.write.mutate({ name: 'b' })]);
-    expect(things.map(({ name }) => name)).toEqual(['a', 'b']);
-    expect(contexts).toHaveLength(1);
-    expect(contexts[0]).toMatchObject({ batch: true, type: 'mutation' });
-  });
-
   it.each(['httpBatchLink', 'httpBatchStreamLink', 'wsLink'] as const)(
     '1,000 queries and 1,000 mutations of one tick are answered over %s',
     async (link) => {

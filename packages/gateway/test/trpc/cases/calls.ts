@@ -15,29 +15,14 @@ export function calls(start: Start): void {
       return { ...running, client: clientOf(link(running.endpoints)) };
     };
 
-    it('a query resolves to its output, with and without an input', async () => {
-      const { client: trpc } = await client();
-      expect(await trpc.hello.query()).toBe('Hello, world!');
-      expect(await trpc.hello.query({ name: 'Ünïcødé 🐶 \u2028 \0' })).toBe('Hello, Ünïcødé 🐶 \u2028 \0!');
-    });
-
-    it('a mutation resolves to its output', async () => {
-      const { client: trpc } = await client();
-      expect(await trpc.write.mutate({ name: 'Rex' })).toEqual({ id: 1, name: 'Rex' });
-    });
-
-    it('an error has its code, status, message and the fields of errorFormatter', async () => {
+    it('a query and a mutation resolve to their outputs, and an error has the fields of errorFormatter', async () => {
       const { client: trpc, errors } = await client();
+      expect(await trpc.hello.query()).toBe('Hello, world!');
+      expect(await trpc.write.mutate({ name: 'Ünïcødé 🐶' })).toEqual({ id: 1, name: 'Ünïcødé 🐶' });
       const error = await trpc.throwError.query('CONFLICT').catch((cause: unknown) => cause);
       if (!isTRPCClientError<RpcRouter>(error)) throw error;
       expect(error.message).toBe('This is CONFLICT');
-      expect(error.shape?.code).toBe(-32009);
-      expect(error.data).toEqual({
-        code: 'CONFLICT',
-        httpStatus: 409,
-        path: 'throwError',
-        formatted: 'by the formatter',
-      });
+      expect(error.data).toMatchObject({ code: 'CONFLICT', httpStatus: 409, formatted: 'by the formatter' });
       expect(errors).toEqual(['throwError CONFLICT']);
     });
 

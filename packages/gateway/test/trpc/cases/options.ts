@@ -1,4 +1,4 @@
-import { httpBatchLink, httpLink, httpSubscriptionLink, wsLink } from '@trpc/client';
+import { httpLink, httpSubscriptionLink, wsLink } from '@trpc/client';
 import { expect, it } from 'vitest';
 import { clientOf, wsClient } from '../clients.ts';
 import { collect } from '../collect.ts';
@@ -6,14 +6,6 @@ import type { Start } from '../start.ts';
 
 /** The adapters' options, and an input that is a stream. */
 export function options(start: Start): void {
-  it('allowMethodOverride allows queries by POST', async () => {
-    const { endpoints } = await start({ trpc: { allowMethodOverride: true } });
-    const single = clientOf(httpLink({ ...endpoints.http, methodOverride: 'POST' }));
-    const batch = clientOf(httpBatchLink({ ...endpoints.http, methodOverride: 'POST' }));
-    expect(await single.hello.query({ name: 'POST' })).toBe('Hello, POST!');
-    expect(await batch.hello.query({ name: 'POST' })).toBe('Hello, POST!');
-  });
-
   it('basePath may have several segments for HTTP, SSE and WebSocket', async () => {
     const { endpoints, contexts } = await start({ basePath: '/api/v2/rpc' });
     expect(await clientOf(httpLink(endpoints.http)).hello.query()).toBe('Hello, world!');

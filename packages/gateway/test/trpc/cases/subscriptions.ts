@@ -49,14 +49,5 @@ export function subscriptions(start: Start): void {
       await vi.waitFor(() => expect(calls.count).toBe(0));
       expect(seen.error).toBeUndefined();
     });
-
-    it('unsubscribing tears down an observable', async () => {
-      const { client: trpc, calls } = await client();
-      const seen = collect(trpc.observedForever, undefined);
-      await vi.waitFor(() => expect(seen.data).toHaveLength(1));
-      expect(calls.count).toBe(1);
-      seen.unsubscribe();
-      await vi.waitFor(() => expect(calls.count).toBe(0));
-    });
   });
 }
