@@ -351,19 +351,6 @@ const rows: readonly Shape[] = [
     },
   },
   {
-    shape: 'notes',
-    args: ['server/routerTrpc/_app.ts'],
-    procedures: ['notes.list', 'notes.detail', 'notes.clean', 'tags.list'],
-    notRest: ['notes.clean'],
-    says: [/notes\.clean: it is a mutation, but GET must not change anything; .* GET with unsafe: true/m],
-    async check(running) {
-      const { origin } = running;
-      expect(await rest(origin, '/note/7.json')).toMatchObject([200, { id: 7, tags: ['home'] }]);
-      expect(await rest(origin, '/note/list', { body: { size: '3' } })).toMatchObject([200, [{ id: 3 }]]);
-      expect(await trpc(running).mutation('notes.clean')).toBe(true);
-    },
-  },
-  {
     shape: 'dashboard',
     args: ['src/root.ts', '--context', 'src/trpc.ts'],
     procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable', 'app.icons.all'],
@@ -383,26 +370,6 @@ const rows: readonly Shape[] = [
       expect(await rest(origin, '/icons')).toEqual([200, ['home.svg']]);
       expect(await callTool(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
       expect(await trpc(running, {}, superjson).query('app.selectable')).toEqual([]);
-    },
-  },
-  {
-    shape: 'signing',
-    args: ['server/router.ts'],
-    procedures: ['envelope.create', 'envelope.distribute', 'envelope.find', 'envelope.audit'],
-    notTools: ['envelope.create'],
-    says: [/envelope\.create: in its input, "files" is a File, which JSON does not support/m],
-    async check({ origin }) {
-      const form = new FormData();
-      form.set('title', 'Lease');
-      form.append('files', new Blob(['abc']), 'a.pdf');
-      form.append('files', new Blob(['ab']), 'b.pdf');
-      expect(await rest(origin, '/envelope/create', { body: form })).toEqual([
-        200,
-        { title: 'Lease', sizes: [3, 2] },
-      ]);
-      const body = { title: 'Lease', recipients: ['ada@example.com'] };
-      expect(await rest(origin, '/envelope/distribute', { body })).toEqual([200, body]);
-      expect(await rest(origin, '/envelope?page=2')).toEqual([200, { page: 2, data: [] }]);
     },
   },
   {
