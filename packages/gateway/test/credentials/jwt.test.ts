@@ -115,17 +115,6 @@ describe('access tokens', () => {
     expect([await subject(verified ?? ''), await subject(second ?? '')]).toEqual([undefined, undefined]);
   });
 
-  it('a verified token is rejected after it expires, also if its issuer is down for more than a day', async () => {
-    const { issuer, subject } = await start();
-    const token = await issuer.sign();
-    expect(await subject(token)).toBe('ada');
-    await issuer.close();
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 86_400_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await subject(token)).toBeUndefined();
-    expect(await subject(`${token}x`)).toBe(503);
-  });
-
   it.each([undefined, '', 7])(
     'an access token with the subject %o is rejected (RFC 9068 §2.2)',
     async (sub) => {
@@ -495,14 +484,9 @@ describe('the key endpoint of the issuer', () => {
 it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
   [{ algorithms: ['HS256'] }, /jwt\.algorithms is \["HS256"\]; it must be a list of one or more of RS256/],
   [{ algorithms: [] }, /jwt\.algorithms is \[\]; it must/],
-  [{ audience: '' }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
   [{ audience: [] }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
   // From JavaScript, such as an environment variable that is not set
   [{ issuer: undefined as never }, /issuer is undefined; it must be a string/],
-  [
-    { audience: undefined as never },
-    /audience is undefined; it must be a string or an array of strings, none/,
-  ],
   [{ audience: [undefined as never] }, /audience is \[null\]; it must be a string or an array of strings/],
   [
     { audience: ['a', ''] },

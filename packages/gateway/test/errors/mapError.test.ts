@@ -1,6 +1,5 @@
 import { createGateway, problemDetails, type RequestRecord } from 'trpc-gateway';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
-import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -188,16 +187,6 @@ it.each(kinds)(
     }
   },
 );
-
-it.each([
-  ['problem details', problemDetails],
-  ['the format of trpc-to-openapi', trpcToOpenApiErrors],
-])('a declared error of mapError has the same body as one of .errors() in %s', async (_, errorFormat) => {
-  const options = { errorFormat };
-  const mapped = await start({ mapError, options });
-  const direct = await start({ thrown: (each) => sent[each](), isDeclared: true, options });
-  for (const kind of kinds) expect(await mapped.get(`v1/${kind}`)).toEqual(await direct.get(`v1/${kind}`));
-});
 
 it('mapError maps the rejection of a promise in an output, also to a declared error', async () => {
   const { get } = await start({ mapError });

@@ -118,23 +118,6 @@ it.each([
   await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
 });
 
-it.each([
-  [414, 'URI_TOO_LONG', 'The target is too long.', 'url-bytes'],
-  [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'The headers are too large.', 'header-bytes'],
-  [400, 'BAD_REQUEST', 'The request is malformed.', undefined],
-])(
-  'rejectHttp answers %i in the error format, and records it with its limit',
-  async (status, code, message, limit) => {
-    const { gateway, records } = await startService();
-    const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
-      typeof gateway.rejectHttp
-    >[0];
-    const response = gateway.rejectHttp(request, { status, code, message });
-    expect(JSON.parse(response.body as string)).toEqual({ code, message, status });
-    expect(records).toMatchObject([{ status, limit, operation: undefined }]);
-  },
-);
-
 it.each(['/v1/list', '/trpc/list'])(
   'the record of GET %s whose credential could not be verified has the error',
   async (target) => {
