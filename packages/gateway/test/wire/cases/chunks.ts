@@ -13,12 +13,6 @@ export const chunkCases: readonly RawCase[] = [
       'a body in several chunks is one body',
       postChunks(`5\r\n${pet.slice(0, 5)}\r\n16\r\n${pet.slice(5)}\r\n0\r\n\r\n`),
     ],
-    [chunkRule, 'a chunk size with leading zeros is accepted', postChunks(`0001b\r\n${pet}\r\n0\r\n\r\n`)],
-    [
-      chunkRule,
-      'a last chunk with a size of several zeros ends the body',
-      postChunks(`1b\r\n${pet}\r\n000\r\n\r\n`),
-    ],
   ]),
   ...rawCases({ uws: '400, closed', serves: [create] }, [
     [chunkRule, 'a chunked body without data is an empty body', postChunks('0\r\n\r\n')],
@@ -27,25 +21,9 @@ export const chunkCases: readonly RawCase[] = [
       'a chunk that is shorter than its size includes the bytes after it',
       postChunks(`3f\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     ],
-    [chunkRule, 'an empty chunk size is rejected', postChunks(`\r\n${pet}\r\n0\r\n\r\n${smuggled}`)],
-    [
-      chunkRule,
-      'a space before a chunk size is rejected',
-      postChunks(` 1b\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
-    ],
   ]),
   ...rawCases({ uws: 'nothing, open', serves: [create] }, [
     [extensions, 'a chunk extension is ignored or rejected', postChunks(`1b;a=b\r\n${pet}\r\n0\r\n\r\n`)],
-    [
-      'RFC 9112 §2.2',
-      'a bare LF in a chunk extension does not end the line',
-      postChunks(`1b;a\n${pet}\r\n0\r\n\r\n${smuggled}`),
-    ],
-    [
-      'RFC 9112 §2.2',
-      'a bare CR in a chunk extension is rejected',
-      postChunks(`1b;a\rb\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
-    ],
     [
       'RFC 9112 §8',
       'the server waits for the rest of an incomplete chunked body',
@@ -55,29 +33,13 @@ export const chunkCases: readonly RawCase[] = [
   ...rawCases({ uws: '400 by the parser, closed', serves: [create] }, [
     [
       extensions,
-      'a chunk extension with a quoted value is ignored or rejected',
-      postChunks(`1b;a="b"\r\n${pet}\r\n0\r\n\r\n`),
-    ],
-    [
-      extensions,
       'a chunk extension of 20,000 bytes is rejected',
       postChunks(`1b;${'a'.repeat(20_000)}\r\n${pet}\r\n0\r\n\r\n`),
-    ],
-    [
-      'RFC 9112 §7.1.1: a quoted string has no CR or LF.',
-      'a quoted CRLF in a chunk extension ends the line',
-      postChunks(`1b;a="\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     ],
     [
       chunkRule,
       'a chunk that is longer than its size is rejected',
       postChunks(`5\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
-    ],
-    [chunkRule, 'a negative chunk size is rejected', postChunks(`-1b\r\n${pet}\r\n0\r\n\r\n${smuggled}`)],
-    [
-      chunkRule,
-      'a chunk size that is not hexadecimal is rejected',
-      postChunks(`xyz\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     ],
     [
       'RFC 9112 §7.1: integer overflow must be prevented.',
@@ -92,17 +54,6 @@ export const chunkCases: readonly RawCase[] = [
       'a chunk without a CRLF after it is rejected',
       postChunks(`1b\r\n${pet}XX0\r\n\r\n${smuggled}`),
     ],
-    [chunkRule, 'a chunk size with NUL is rejected', postChunks(`1b\0\r\n${pet}\r\n0\r\n\r\n${smuggled}`)],
-    [
-      'RFC 9112 §7.1.1: bad whitespace before an extension.',
-      'a space after a chunk size is rejected or ignored',
-      postChunks(`1b \r\n${pet}\r\n0\r\n\r\n${smuggled}`),
-    ],
-    [
-      trailers,
-      'a trailer that looks like a request is not run',
-      postChunks(`1b\r\n${pet}\r\n0\r\n${smuggled}`),
-    ],
     [
       trailers,
       'a trailer that looks like a create is not run and stores nothing',
@@ -111,11 +62,6 @@ export const chunkCases: readonly RawCase[] = [
   ]),
   ...rawCases({ uws: '505 by the parser, closed', serves: [create] }, [
     [trailers, 'a trailer is not read as a request', postChunks(`1b\r\n${pet}\r\n0\r\nA: b\r\n\r\n`)],
-    [
-      trailers,
-      'a Content-Length in a trailer does not frame a body',
-      postChunks(`1b\r\n${pet}\r\n0\r\nContent-Length: 5\r\n\r\n`),
-    ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [create, list] }, [
     [

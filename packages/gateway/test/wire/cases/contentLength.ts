@@ -1,5 +1,5 @@
 import { rawCases, type RawCase } from '../rawCase.ts';
-import { create, get, list, pet, petLength, post, smuggled, smuggledCreate } from '../rawRequests.ts';
+import { create, get, list, pet, petLength, post, smuggled } from '../rawRequests.ts';
 
 const severalLengths =
   'RFC 9110 §8.6: several values must be equal, else 400. This adapter rejects equal values too.';
@@ -18,38 +18,20 @@ export const contentLengthCases: readonly RawCase[] = [
   ]),
   ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
     [lengthGrammar, 'a Content-Length with a plus sign is rejected', postWithLength('+27')],
-    [lengthGrammar, 'a negative Content-Length is rejected', postWithLength('-1')],
-    [lengthGrammar, 'a hexadecimal Content-Length is rejected', postWithLength('0x1b')],
-    [lengthGrammar, 'a decimal Content-Length is rejected', postWithLength('27.0')],
-    [lengthGrammar, 'a Content-Length with a space inside is rejected', postWithLength('2 7')],
-    [lengthGrammar, 'a Content-Length with NUL is rejected', postWithLength('27\0')],
     [
       'RFC 9110 §8.6: integer overflow must be prevented.',
       'a Content-Length over 64 bits is rejected',
       postWithLength('18446744073709551643'),
     ],
-    [
-      'RFC 9110 §8.6',
-      'a Content-Length with 30 leading zeros is rejected',
-      postWithLength(`${'0'.repeat(30)}27`),
-    ],
     [severalLengths, 'a Content-Length that lists equal values is rejected', postWithLength('27, 27')],
-    [severalLengths, 'a Content-Length that lists different values is rejected', postWithLength('27, 5')],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [
     [lengthGrammar, 'a Content-Length of non-ASCII digits is rejected', postWithLength('\xd9\xa2\xd9\xa7')],
     [lengthGrammar, 'an empty Content-Length is rejected', post('Content-Length:\r\n', pet)],
-    [lengthGrammar, 'an empty Content-Length on a GET is rejected', get('Content-Length:\r\n')],
-    [severalLengths, 'two equal Content-Length headers are rejected', post(petLength + petLength, pet)],
     [
       severalLengths,
       'two Content-Length headers, the longer first, are rejected and nothing is run',
       post(`Content-Length: ${smuggled.length}\r\nContent-Length: 0\r\n`, smuggled),
-    ],
-    [
-      severalLengths,
-      'an empty Content-Length after another one is rejected and the rest is not run',
-      get(`Content-Length: ${smuggled.length}\r\nContent-Length:\r\n`) + smuggled,
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [] }, [
@@ -60,23 +42,8 @@ export const contentLengthCases: readonly RawCase[] = [
     ],
     [
       severalLengths,
-      'a second Content-Length in other letter case is rejected and the rest is not run',
-      post(`Content-Length: 0\r\ncontent-LENGTH: ${smuggled.length}\r\n`, smuggled),
-    ],
-    [
-      severalLengths,
-      'two Content-Length headers on a GET are rejected and the rest is not run',
-      get(`Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
-    ],
-    [
-      severalLengths,
       'an empty Content-Length before another one is rejected and the rest is not run',
       get(`Content-Length:\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
-    ],
-    [
-      severalLengths,
-      'a create in the body of a request with two Content-Length headers is not stored',
-      post(`Content-Length: 27\r\nContent-Length: ${27 + smuggledCreate.length}\r\n`, pet + smuggledCreate),
     ],
   ]),
   ...rawCases({ uws: '200, open', serves: [list] }, [
@@ -84,13 +51,6 @@ export const contentLengthCases: readonly RawCase[] = [
       'RFC 9110 §9.3.1: a GET may have one; it is framed like any other.',
       'the body of a GET is not run as a request',
       get(`Content-Length: ${smuggled.length}\r\n`) + smuggled,
-    ],
-  ]),
-  ...rawCases({ uws: '200, open', serves: ['HEAD /v1/pets'] }, [
-    [
-      'RFC 9110 §9.3.2',
-      'the body of a HEAD is not run as a request',
-      `HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ],
   ]),
   ...rawCases({ uws: '404, open', serves: ['POST /nowhere'] }, [

@@ -1,5 +1,5 @@
 import { rawCases, type RawCase } from '../rawCase.ts';
-import { get, list, post, smuggled, smuggledCreate } from '../rawRequests.ts';
+import { get, list, post, smuggled } from '../rawRequests.ts';
 
 const nameRule = 'RFC 9110 §5.1: a header name is a token; else 400.';
 const valueRule = 'RFC 9110 §5.5: NUL, CR and LF are rejected; other control characters may be rejected.';
@@ -12,8 +12,6 @@ export const headerCases: readonly RawCase[] = [
       'a header name with every special token character is served',
       get("!#$%&'*+-.^_`|~9Az: b\r\n"),
     ],
-    ['RFC 9110 §5.5', 'a header with an empty value is served', get('A:\r\n')],
-    ['RFC 9112 §5', 'a header value with whitespace around it is served', get('A: \t b \t \r\n')],
     ['RFC 9110 §5.5: obs-text.', 'a header value in Latin-1 is served', get('A: b\xe9c\r\n')],
     [
       'RFC 9110 §5.4: no limit is set.',
@@ -30,38 +28,17 @@ export const headerCases: readonly RawCase[] = [
   ]),
   ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
     [nameRule, 'a space in a header name is rejected', get('A b: c\r\n')],
-    [nameRule, 'a non-ASCII byte in a header name is rejected', get('A\xe9: b\r\n')],
-    [nameRule, 'NUL in a header name is rejected', get('A\0: b\r\n')],
-    [
-      nameRule,
-      'a header with an empty name before Host is rejected',
-      'GET /v1/pets HTTP/1.1\r\n: b\r\nHost: x\r\n\r\n',
-    ],
     ['RFC 9112 §5.1: 400.', 'a space before the colon of a header is rejected', get('A : b\r\n')],
-    ['RFC 9112 §5', 'a header line without a colon is rejected', get('Ab\r\n')],
     [valueRule, 'NUL in a header value is rejected', get('A: b\0c\r\n')],
-    [valueRule, 'a bell in a header value is rejected', get('A: b\x07c\r\n')],
-    [
-      valueRule,
-      'a create after a request with NUL in its head is not stored',
-      post('A: \0\r\nContent-Length: 0\r\n', '') + smuggledCreate,
-    ],
-    ['RFC 9112 §2.2', 'a bare LF in a header value is rejected', get('A: b\nC: d\r\n')],
     [
       'RFC 9112 §2.2',
       'a bare LF at the end of the head is rejected',
       `GET /v1/pets HTTP/1.1\r\nHost: x\r\n\n${smuggled}`,
     ],
-    [foldRule, 'a folded header is rejected', get('A: b\r\n c\r\n')],
     [
       foldRule,
       'a folded Content-Length is rejected and the rest is not run',
       get(`Content-Length:\r\n ${smuggled.length}\r\n`) + smuggled,
-    ],
-    [
-      'RFC 9112 §2.2: no whitespace before the first header.',
-      'a space before the first header is rejected',
-      `GET /v1/pets HTTP/1.1\r\n Host: x\r\n\r\n`,
     ],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [
