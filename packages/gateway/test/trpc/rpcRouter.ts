@@ -72,8 +72,6 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
       .query(({ input }) => `Hello, ${input?.name ?? 'world'}!`),
     nothing: t.procedure.query(() => undefined),
     nil: t.procedure.query(() => null),
-    echo: t.procedure.input(z.unknown()).query(({ input }) => ({ input })),
-    add: t.procedure.input(z.object({ a: z.int(), b: z.int() })).query(({ input }) => input.a + input.b),
     seen: t.procedure.query(({ ctx }) => ctx.seen),
     large: t.procedure.input(z.int()).query(({ input }) => 'x'.repeat(input)),
     throwError: t.procedure
@@ -295,8 +293,6 @@ const superjsonBuilder = initTRPC.context<Context>().create({ isDev: false, tran
 
 /** A router with a transformer: values that JSON cannot represent, over every kind of call. */
 export const superjsonRouter = superjsonBuilder.router({
-  echo: superjsonBuilder.procedure.input(z.unknown()).query(({ input }) => ({ input })),
-  keep: superjsonBuilder.procedure.input(z.unknown()).mutation(({ input }) => ({ input })),
   rich: superjsonBuilder.procedure.query(() => richValue()),
   throwError: superjsonBuilder.procedure.query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'Transformed too' });
@@ -307,10 +303,8 @@ export const superjsonRouter = superjsonBuilder.router({
   }),
 });
 
-export type SuperjsonRouter = typeof superjsonRouter;
-
 /** Returns values that superjson supports and JSON does not. */
-export const richValue = () => ({
+const richValue = () => ({
   at: new Date('2020-02-29T12:00:00Z'),
   big: 9_007_199_254_740_993n,
   set: new Set(['a', 'b']),
