@@ -373,27 +373,6 @@ const rows: readonly Shape[] = [
     },
   },
   {
-    shape: 'platform',
-    args: ['server/api/root.ts'],
-    procedures: ['project.create', 'project.one', 'project.remove', 'settings.version'],
-    notRest: [],
-    notTools: [],
-    says: [],
-    async check(running) {
-      expect(await rest(running.origin, '/settings/version')).toEqual([200, 'v1']);
-      // Of zod 3.
-      const created = await rest(running.origin, '/project/create', { body: { name: 'a' } });
-      expect(created).toEqual([200, { name: 'a', env: '' }]);
-      const client = trpc(running, {}, superjson);
-      expect(await client.query('project.one', { projectId: 'p' })).toEqual({
-        projectId: 'p',
-        at: new Date(0),
-      });
-      const error = await client.mutation('project.create', { name: '' }).catch((cause: unknown) => cause);
-      expect(error).toMatchObject({ data: { zodError: { fieldErrors: { name: [expect.any(String)] } } } });
-    },
-  },
-  {
     shape: 'chat',
     args: ['src/router.ts', '--context', 'src/router.ts'],
     procedures: ['post.add', 'post.attach', 'post.list', 'post.onAdd', 'whoami'],

@@ -10,8 +10,8 @@ import {
   type ServiceRequest,
 } from '../startService.ts';
 
-// Each limit: a request at it is served, and one beyond gets its status and message, and its name in the record, by which
-// metrics and logs distinguish limits.
+// A request at a limit is served, and one beyond gets its status and message, and its name in the record, by which metrics and
+// logs distinguish limits. Those of responses, time, rates and credentials are in suites of their own.
 
 type Sent = readonly [target: string, init?: ServiceRequest];
 
@@ -37,7 +37,6 @@ const json = (body: string): ServiceRequest => ({
   headers: { 'content-type': 'application/json' },
 });
 const lists = (count: number) => JSON.stringify(Array.from({ length: count }, () => []));
-const withToken = (token: string): ServiceRequest => ({ headers: { authorization: `Bearer ${token}` } });
 const withHeader = (bytes: number): ServiceRequest => ({
   headers: { authorization: validKey, 'x-long': 'a'.repeat(bytes) },
 });
@@ -69,7 +68,6 @@ const running = async ({ gateway, send }: Service) => {
   await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
 };
 
-const perTenMinutes = { windowMs: 600_000 };
 const cases: readonly Exceeded[] = [
   ...(
     [
@@ -87,14 +85,6 @@ const cases: readonly Exceeded[] = [
       { options: { maxBodySize: 13 } },
     ];
   }),
-  [
-    'response-bytes',
-    ['/v1/large?bytes=1000'],
-    ['/v1/large?bytes=1001'],
-    413,
-    'The response is larger than 1000 bytes (maxResponseSize).',
-    { options: { maxResponseSize: 1000 } },
-  ],
   ...['/v1/list', '/trpc/list'].flatMap((target) =>
     [
       [tags(1000), tags(1001)],
@@ -127,34 +117,6 @@ const cases: readonly Exceeded[] = [
     207,
     'The server is at its limit of 2 concurrent calls. Try again later.',
     { options: { maxInFlight: 2 }, before: running, isTemporary: true },
-  ],
-  [
-    'rate',
-    [batchTarget('list', 2)],
-    ['/v1/list'],
-    429,
-    'The rate limit of 2 calls in 600 s is exceeded. Try again later.',
-    { options: { rateLimit: { calls: 2, ...perTenMinutes } }, isTemporary: true },
-  ],
-  [
-    'failed-attempts',
-    ['/v1/list'],
-    ['/v1/list', withToken('bad-2')],
-    429,
-    'Too many invalid tokens from this address: the limit is 1 in 600 s. Try again later.',
-    {
-      options: { failedAttempts: { attempts: 1, ...perTenMinutes } },
-      before: ({ send }) => send('/v1/list', withToken('bad-1')),
-      isTemporary: true,
-    },
-  ],
-  [
-    'call-timeout',
-    ['/v1/slow?ms=1'],
-    ['/v1/slow?ms=20000'],
-    504,
-    'The call timed out after 200 ms.',
-    { options: { callTimeoutMs: 200 } },
   ],
   ['url-bytes', [`/v1/list?a=${'b'.repeat(16_373)}`], [`/v1/list?a=${'b'.repeat(16_374)}`], 414, ''],
   ['header-bytes', ['/v1/list', withHeader(15_000)], ['/v1/list', withHeader(16_384)], 431, ''],
