@@ -60,7 +60,7 @@ const longTests = [
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
-  'packages/gateway/test/sockets/{credentials,hostile,malformedFrames,pressure}',
+  'packages/gateway/test/sockets/{credentials,hostile,pressure}',
   'packages/shared/src/{channels/redisRandomFaults,events/{outages,redisFaults},runs/resumableFaults}',
   'packages/shared/src/state/{crash,redisFaults,unavailable}',
   'apps/server/src/commands/copy',

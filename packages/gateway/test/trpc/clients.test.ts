@@ -21,7 +21,7 @@ import { startWith, type Running, type Start } from './start.ts';
 
 /**
  * Real clients of a tRPC server: `@trpc/client` with every link, and the packages `eventsource` and `ws`. Each test passes on
- * tRPC's own adapters and on the gateway; `differences` and `sockets/malformedFrames` list the exceptions with reasons. What
+ * tRPC's own adapters and on the gateway; `differences` and `adapterDifferences` list the exceptions with reasons. What
  * clients cannot tell apart is compared byte for byte: by `bytes`, by `overPort`, and by `sameResponses` beside the protocol.
  */
 function trpcClients(start: Start): void {
