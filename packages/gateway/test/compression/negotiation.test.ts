@@ -8,38 +8,17 @@ const vary = 'Accept-Encoding';
 type Coding = 'br' | 'gzip' | 'zstd' | null;
 
 it.each<[section: string, rule: string, accepted: string | undefined, coding: Coding, target?: string]>([
-  ['§8.4.1.3', 'gzip is a coding', 'gzip', 'gzip'],
   ['§8.4.1.3', 'x-gzip is gzip', 'x-gzip', 'gzip'],
-  ['§8.4.1', 'the names of codings are case-insensitive', 'GZip', 'gzip'],
-  ['§8.4.1', 'br is a coding', 'br', 'br'],
-  ['§8.4.1', 'zstd is a coding', 'zstd', 'zstd'],
   ['§8.4.1', 'deflate is not served', 'deflate', null],
   ['§12.5.3', 'without the field, any coding is acceptable, so none is used', undefined, null],
   ['§12.5.3', 'an empty field accepts no coding', '', null],
-  ['§12.5.3', 'identity alone accepts no coding', 'identity', null],
   ['§12.5.3', 'of codings that are accepted equally, the server chooses', all, 'zstd'],
-  ['§12.5.3', 'the order of the field has no meaning', 'br, gzip', 'br'],
   ['§12.4.2', 'the highest weight is preferred', 'gzip;q=1.0, br;q=0.5, zstd;q=0.4', 'gzip'],
-  ['§12.4.2', 'a weight may have three digits', 'gzip;q=0.501, br;q=0.5', 'gzip'],
-  ['§12.4.2', 'blanks around a weight have no meaning', 'gzip ; q=0.3 , br ; q=0.9', 'br'],
-  ['§12.4.2', 'a weight of 0 is not acceptable', 'gzip;q=0, br;q=0', null],
   ['§12.4.2', 'a weight of 0 excludes one coding', 'zstd;q=0, br;q=0, gzip', 'gzip'],
   ['§12.5.3', '* is every coding', '*', 'zstd'],
-  ['§12.5.3', '* is every coding that is not in the field', 'zstd;q=0, *', 'br'],
-  ['§12.5.3', '* with a weight of 0 excludes the others', '*;q=0, gzip', 'gzip'],
   ['§12.5.3', 'identity with a higher weight is preferred', 'identity, gzip;q=0.5', null],
-  [
-    '§12.5.3',
-    'a coding with a higher weight than identity is preferred',
-    'identity;q=0.5, gzip;q=0.8',
-    'gzip',
-  ],
-  ['§12.5.3', 'a low weight is preferred to identity, which is not in the field', 'gzip;q=0.1', 'gzip'],
-  ['§12.5.3', 'identity that is excluded leaves the others', 'identity;q=0, gzip', 'gzip'],
   ['§12.5.3', 'unknown codings are ignored', 'aes128gcm, compress, gzip', 'gzip'],
-  ['§12.4.1', 'the field is disregarded if nothing in it is available', 'identity;q=0', null],
   ['§12.4.1', 'the field is disregarded if all is excluded', '*;q=0', null],
-  ['§5.6.1', 'empty elements of the list are ignored', ', ,gzip,,', 'gzip'],
   ['§12.4.2', 'an invalid weight is not acceptable', 'gzip;q=much', null],
 ])('RFC 9110 %s: %s (%s)', async (_section, _rule, accepted, coding, target = animals) => {
   const server = await startCompressed();

@@ -161,24 +161,6 @@ describe('wsLink after a restart of the server', () => {
     expect(measured(Math.max(...figures))).toBeLessThan(longForm ? 2000 : 10_000);
   });
 
-  it.each([
-    ['120 subscriptions', 120, 0],
-    ['80 subscriptions with inputs of 1 kB', 80, 1000],
-    ['10 subscriptions with inputs of 100 kB', 10, 100_000],
-  ])('%s come back, as with tRPC’s adapter', async (_what, subscriptions, bytes) => {
-    const { connections, restart, stop, topics, trpc } = await startRestartable();
-    const names = namesOf(subscriptions);
-    const { received, errors } = await subscribe(trpc, names, 'x'.repeat(bytes));
-    topics.publish(names, 'before');
-    await until(() => expect([...received.values()].flat()).toHaveLength(subscriptions));
-    await stop();
-    await restart();
-    topics.publish(names, 'after');
-    await until(() => expect([...received.values()].flat()).toHaveLength(2 * subscriptions));
-    expect([...received.values()]).toEqual(names.map(() => ['before', 'after']));
-    expect([errors, connections()]).toEqual([[], 2]);
-  });
-
   it('a subscription beyond maxBodySize of inputs ends with TOO_MANY_REQUESTS, and those before it survive a restart', async () => {
     const { connections, restart, stop, topics, trpc } = await startRestartable();
     const names = namesOf(11);
@@ -206,12 +188,4 @@ describe('wsLink after a restart of the server', () => {
     expect(await trpc.double.query(2)).toBe(4);
     expect(connections()).toBe(2);
   });
-});
-
-it('1,000 queries that wsLink sends as one message are all answered', async () => {
-  const { trpc } = await startRestartable();
-  const inputs = Array.from({ length: 1000 }, (_, index) => index);
-  expect(await Promise.all(inputs.map((input) => trpc.double.query(input)))).toEqual(
-    inputs.map((input) => 2 * input),
-  );
 });
