@@ -67,6 +67,25 @@ describe.each(revisions)('credentials in %s', (revision) => {
     },
   );
 
+  it('the list has the tools that the scopes of the token allow, and is private', async () => {
+    const { server } = await start();
+    for (const [token, isListed] of [
+      ['reader', false],
+      ['keeper', true],
+    ] as const) {
+      const { message } = await send(server, 'tools/list', {}, withToken(token));
+      const { tools, cacheScope } = (message?.result ?? {}) as {
+        readonly tools: readonly { readonly name: string }[];
+        readonly cacheScope?: string;
+      };
+      expect(tools.some(({ name }) => name === 'books_secret')).toBe(isListed);
+      expect(cacheScope).toBe(revision === '2026-07-28' ? 'private' : undefined);
+    }
+    if (revision !== '2026-07-28') return;
+    const discovered = await send(server, 'server/discover', {}, withToken('reader'));
+    expect(discovered.message?.result?.['cacheScope']).toBe('private');
+  });
+
   it('a call without a scope is 403, and names the scope', async () => {
     const { server } = await start();
     const rejected = await call(server, 'books_secret', {}, { ...withToken('reader'), id: 'a' });
