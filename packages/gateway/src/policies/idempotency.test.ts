@@ -525,7 +525,10 @@ describe('a call that exceeds its deadline', () => {
     const { order, runs } = await start({ state: later });
     const repeat = await order('book', 'key-1');
     expect([repeat.status, repeat.headers.get('retry-after'), runs]).toEqual([409, null, []]);
-    expect(repeat.body).toMatchObject({ message: expect.stringContaining('interrupted') });
+    expect(repeat.body).toMatchObject({
+      message:
+        'Idempotency-Key: was used for a request that was interrupted, and whether it had an effect is unknown. Look for its effect first, and repeat it with a new key only if it had none.',
+    });
   });
 });
 
