@@ -132,31 +132,6 @@ describe('trpc.responseMeta', () => {
     },
   );
 
-  it('trpc.responseMeta takes precedence over ctx.response', async () => {
-    const { status, headers } = await send('/trpc/set', {
-      responseMeta: () => ({
-        status: 203,
-        headers: { 'X-Cost': '2', 'Set-Cookie': ['b=2'], 'Content-Type': 'application/x-json' },
-      }),
-    });
-    expect(status).toBe(203);
-    expect(headers).toMatchObject({
-      'x-cost': '2',
-      'x-context': 'created',
-      'content-type': 'application/x-json',
-      'set-cookie': 'a=1; b=2',
-    });
-  });
-
-  it('trpc.responseMeta adds the entries of a Headers object', async () => {
-    const added = new Headers([
-      ['set-cookie', 'b=2'],
-      ['x-meta', 'yes'],
-    ]);
-    const { headers } = await send('/trpc/set', { responseMeta: () => ({ headers: added }) });
-    expect(headers).toMatchObject({ 'set-cookie': 'a=1; b=2', 'x-meta': 'yes' });
-  });
-
   it.each([
     ['/trpc/set', 202],
     ['/trpc/set?batch=1', 200],

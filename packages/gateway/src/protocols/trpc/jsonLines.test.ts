@@ -6,7 +6,7 @@ import { isObservable, observable, observableToAsyncIterable } from '@trpc/serve
 // Not public: tRPC's own producer, to compare with.
 import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { RequestOutcome } from '../../calls/requestOutcome.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
@@ -59,19 +59,6 @@ const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
 const tooLarge = 'x'.repeat(100);
 
 describe('the body of JSON lines', () => {
-  it('the body is a stream that starts with its head if a call takes longer than a turn', async () => {
-    const { lines, next, seen } = linesOf(2);
-    lines.settle(1, new Failure(conflict('no')));
-    setTimeout(() => lines.settle(0, undefined), 20);
-    expect(await lines.body()).toBe(lines);
-    expect(await next()).toBe(`${headOfTwo}[1,0,[[{"error":{"message":"no","call":1}}]]]\n`);
-    expect(await next()).toBe(
-      '[0,0,[[{"result":0}],["result",0,2]]]\n[2,0,[[{"data":0}],["data",0,4]]]\n[4,0,[[]]]\n',
-    );
-    expect(await next()).toBeUndefined();
-    expect(seen).toMatchObject({ aborted: 0, watched: 0, errors: [] });
-  });
-
   it('the body is a stream if the outcomes are large, and encodes no more lines than are read', async () => {
     let encodedLines = 0;
     const serialize = (line: unknown) => {
@@ -87,33 +74,6 @@ describe('the body of JSON lines', () => {
 });
 
 describe('JSON lines', () => {
-  it('a line that cannot be encoded fails the stream after the previous lines', async () => {
-    const { lines, next, seen } = linesOf(2);
-    lines.settle(0, 1n);
-    expect(lines.body()).toBe(lines);
-    expect(await next()).toMatch(/\[2,0,\[\[\{"data":0\}\],\["data",0,4\]\]\]\n$/);
-    await expect(next()).rejects.toThrow('BigInt');
-    lines.settle(1, 1);
-    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [expect.any(TypeError)] });
-  });
-
-  it('an output that is too large is replaced by an error of its call', async () => {
-    const { lines, seen } = linesOf(2);
-    lines.settle(0, tooLarge);
-    lines.settle(1, 'y');
-    const text = await textOf(await lines.body());
-    expect(text).toMatch(
-      /\[4,1,\{"message":"The response is larger.*","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
-    );
-    expect(seen.errors).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
-  });
-
-  it('an error may be larger than maxLineBytes', async () => {
-    const { lines } = linesOf(1);
-    lines.settle(0, Promise.reject(conflict(tooLarge)));
-    expect(await textOf(await lines.body())).toContain(tooLarge);
-  });
-
   it.each(['yields', 'returns'])('an iterable that %s too large a value ends with an error', async (how) => {
     let isClosed = false;
     const iterable = (async function* () {
@@ -132,30 +92,6 @@ describe('JSON lines', () => {
     const text = await textOf(await lines.body());
     expect(text).toMatch(/\n\[3,1,\[\[1\]\]\]\n\[3,2,\{"message":"The response is larger.*","call":0\}\]\n$/);
     expect([isClosed, seen.aborted]).toEqual([true, 0]);
-  });
-
-  it('a head that cannot be encoded fails the stream', async () => {
-    const serialize = () => {
-      throw new Error('the transformer');
-    };
-    const { lines, next } = linesOf(1, { serialize });
-    lines.settle(0, 1);
-    expect(await lines.body()).toBe(lines);
-    await expect(next()).rejects.toThrow('the transformer');
-  });
-
-  it.each([
-    ['an error of a call', () => new Failure(conflict('no'))],
-    ['an error of an output', () => Promise.reject(conflict('no'))],
-  ])('the stream fails if the formatter throws for %s', async (_name, outcome) => {
-    const broken = () => {
-      throw new Error('the formatter');
-    };
-    const { lines, next } = linesOf(1, { shapeOf: broken });
-    lines.settle(0, outcome());
-    expect(await lines.body()).toBe(lines);
-    expect(await next()).toContain(head);
-    await expect(next()).rejects.toThrow('the formatter');
   });
 
   it('the next value of an iterable is requested when the previous one has been read', async () => {
@@ -245,14 +181,6 @@ describe('JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 0, watched: 0 });
   });
 
-  it('the error of a call is reported even if the client has disconnected', async () => {
-    const reported: unknown[] = [];
-    const { lines } = linesOf(1, { report: (error) => reported.push(error) });
-    lines.cut();
-    lines.settle(0, new Failure(conflict('aborted')));
-    expect(reported).toMatchObject([{ message: 'aborted' }]);
-  });
-
   it('a fast iterable and a fast client do not block the event loop', async () => {
     const { lines, next } = linesOf(1);
     lines.settle(0, numbers().iterable);
@@ -261,22 +189,6 @@ describe('JSON lines', () => {
     for (let taken = 0; loop.turns === 0 && taken < 100_000; taken += 1) await next();
     clearInterval(timer);
     expect(loop.turns).toBe(1);
-  });
-
-  it('a ping is sent after pingMs without a line', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { lines, next } = linesOf(1, { pingMs: 15 });
-    expect(await next()).toBe(head);
-    const received: unknown[] = [];
-    const piece = next().then((text) => received.push(text));
-    await vi.advanceTimersByTimeAsync(14);
-    expect(received).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    await piece;
-    expect(received).toEqual([' ']);
-    lines.settle(0, 1);
-    expect(await next()).toContain('[2,0,[[1]]]');
   });
 });
 

@@ -1,4 +1,4 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { GatewayOptions } from '../../assembly/options.ts';
@@ -79,66 +79,4 @@ it('info of createContext has the same own members as in tRPC, without credentia
   const query = `connectionParams=${encodeURIComponent('{"a":"b"}')}`;
   await fetch(new Request(`http://localhost/trpc/hello?${query}`, { headers }));
   expect(seen).toEqual([{ accept: null, connectionParams: { a: 'b' }, isBatchCall: false, type: 'query' }]);
-});
-
-describe('errors that cannot be encoded', () => {
-  const serialize = () => {
-    throw new Error('The transformer broke.');
-  };
-  const same = (value: unknown) => value;
-  const transformer = {
-    input: { serialize: same, deserialize: same },
-    output: { serialize, deserialize: same },
-  };
-  it.each([
-    ['an errorFormatter that returns a bigint', { errorFormatter: () => ({ size: 1n }) as never }],
-    ['an errorFormatter that returns nothing', { errorFormatter: () => undefined as never }],
-    ['a transformer that fails with every output', { transformer }],
-  ])(
-    'an asynchronous call that fails responds with a generic 500 if the router has %s',
-    async (_description, config) => {
-      const t = initTRPC.create({ ...config });
-      const router = t.router({
-        broken: t.procedure.query(async () => {
-          await new Promise(setImmediate);
-          throw new Error('secret');
-        }),
-      });
-      const { fetch } = await testGateway(router, { onResponse: () => {} });
-      for (const target of ['/broken', '/broken,broken?batch=1']) {
-        const response = await fetch(new Request(`http://localhost/trpc${target}`));
-        const hidden = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 };
-        expect([response.status, await response.json()]).toEqual([
-          500,
-          { error: { code: -32603, message: 'Internal server error', data: hidden } },
-        ]);
-      }
-    },
-  );
-});
-
-it('an error of a batch that alone is over maxResponseSize leaves the results of the other calls', async () => {
-  const t = initTRPC.create();
-  const fail = (length: number) =>
-    t.procedure.query(() => {
-      throw new TRPCError({ code: 'BAD_REQUEST', message: 'x'.repeat(length) });
-    });
-  const { fetch } = await testGateway(
-    t.router({ huge: fail(9000), medium: fail(3000), ok: t.procedure.query(() => 'ok') }),
-    { maxResponseSize: 5000 },
-  );
-  const resultsOf = async (paths: string) => {
-    const response = await fetch(new Request(`http://localhost/trpc/${paths}?batch=1`));
-    const results = (await response.json()) as {
-      error?: { message: string; data: { httpStatus: number } };
-    }[];
-    return [
-      response.status,
-      results.map(({ error }) => error?.data.httpStatus ?? 200),
-      results[0]?.error?.message,
-    ];
-  };
-  const message = 'The error of this call is larger than 5000 bytes (maxResponseSize).';
-  expect(await resultsOf('huge,ok')).toEqual([207, [413, 200], message]);
-  expect(await resultsOf('ok,medium,medium')).toEqual([207, [200, 400, 413], undefined]);
 });

@@ -79,40 +79,6 @@ describe('a stream that tRPC cannot send is 415, and is closed', () => {
     expect(await onSocket(path)).toMatchObject(error415);
     expect(opened).toMatchObject([{ destroyed: true }]);
   });
-
-  it.each(['web', 'iterable'])('a call of %s over HTTP, and on a WebSocket, cancels it', async (path) => {
-    const { canceled, get, onSocket } = await start();
-    expect(await get(path)).toMatchObject({ status: 415 });
-    expect(canceled).toHaveBeenCalledOnce();
-    expect(await onSocket(path)).toMatchObject(error415);
-    expect(canceled).toHaveBeenCalledTimes(2);
-  });
-});
-
-// An unhandled rejection would end the process. Vitest fails for one.
-it('an output with members that JSON cannot have is sent on a WebSocket as in tRPC; its stream is closed, its promise may reject', async () => {
-  const { onSocket, opened } = await start();
-  expect(await onSocket('member')).toMatchObject({ result: { type: 'data', data: { failed: {} } } });
-  expect(opened).toMatchObject([{ destroyed: true }]);
-});
-
-it('an output is closed if its client disconnects before it is sent', async () => {
-  const opened = Promise.withResolvers<Readable>();
-  const disconnect = new AbortController();
-  const t = initTRPC.create();
-  const router = t.router({
-    node: t.procedure.query(async () => {
-      disconnect.abort();
-      const stream = file();
-      opened.resolve(stream);
-      return stream;
-    }),
-  });
-  const { fetch } = await testGateway(router);
-  const pending = fetch(new Request('http://localhost/trpc/node', { signal: disconnect.signal }));
-  pending.catch(() => {});
-  const stream = await opened.promise;
-  await vi.waitFor(() => expect(stream).toMatchObject({ destroyed: true }));
 });
 
 describe('a Blob of a procedure with produces is 415, as a stream is', () => {
