@@ -1,4 +1,4 @@
-// Hot path: one `RequestHead` for all requests, one `ReceivedHead` for each. ../uws/testing/headCost.ts measures the former.
+// Hot path: one `RequestHead` for all requests, one `ReceivedHead` for each.
 import { tokenPattern } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { badRequest, headersTooLarge, httpRejection, targetTooLong } from './rejections.ts';

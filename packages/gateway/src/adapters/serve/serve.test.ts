@@ -244,38 +244,6 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       expect(stdout).toBe('1\n');
     });
 
-    it('close serves further requests on open connections and resets none', async () => {
-      const listening = await listen(async () => {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        return ok('x');
-      });
-      const incomplete: string[] = [];
-      let begun = 0;
-      const send = async () => {
-        const { socket, text: received } = await dial(listening);
-        for (let responses = 1; ; responses += 1) {
-          socket.write(get('/'));
-          try {
-            await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(responses));
-            if (responses === 1) begun += 1;
-          } catch {
-            incomplete.push(received());
-            return;
-          }
-          if (/connection: close/i.test(received())) {
-            socket.end();
-            return;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 2));
-        }
-      };
-      const clients = Array.from({ length: 16 }, send);
-      await until(() => expect(begun).toBe(16));
-      expect(await listening.close()).toBe(0);
-      await Promise.all(clients);
-      expect(incomplete).toEqual([]);
-    });
-
     it('close serves requests that arrived before graceMs ended, even if the process was too busy to read them', async () => {
       const listening = await listen(async () => ok('in time'));
       const { socket, text: received, closed } = await dial(listening);
