@@ -18,23 +18,6 @@ const useFakeClock = () => {
   });
 };
 
-it('each pending call expires at its own deadline, not at the next sweep after it', async () => {
-  useFakeClock();
-  const calls = new CallRunner(limitsOf({ callTimeoutMs: 600 }));
-  const ended: string[] = [];
-  const wait = (name: string) =>
-    calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), () =>
-      ended.push(name),
-    );
-  wait('first');
-  vi.advanceTimersByTime(300);
-  wait('second');
-  vi.advanceTimersByTime(300);
-  expect(ended).toEqual(['first']);
-  vi.advanceTimersByTime(300);
-  expect(ended).toEqual(['first', 'second']);
-});
-
 it('of two calls that are left when a third expires, the one with the earlier deadline expires first', async () => {
   useFakeClock();
   const calls = new CallRunner(limitsOf({ callTimeoutMs: 5000 }));
@@ -71,18 +54,6 @@ it.each([
   },
 );
 
-it('calls that become pending after all others have expired expire, too', async () => {
-  const calls = new CallRunner(limitsOf({ callTimeoutMs: 20 }));
-  const wait = () =>
-    new Promise((resolve) => {
-      calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), resolve);
-    });
-  for (let count = 0; count < 3; count += 1) {
-    expect(await wait()).toMatchObject({ error: { code: 'GATEWAY_TIMEOUT', limit: 'call-timeout' } });
-    expect(calls.inFlight).toBe(0);
-  }
-});
-
 it('a minor garbage collection frees completed calls, although other calls were pending at the same time', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
@@ -108,16 +79,4 @@ it('a minor garbage collection frees completed calls, although other calls were 
   }
   // The payloads take 20 MB. If completed calls were promoted, only a full collection would free them.
   expect(growth).toBeLessThan(8_000_000);
-});
-
-/** An object with a message that cannot be converted to a string. */
-const unconvertible = { message: Object.create(null) as string };
-
-it('CallRunner.wait reports a Failure if the promise rejects with an error that has no readable message', async () => {
-  const calls = new CallRunner(limitsOf({}));
-  const outcome = await new Promise((resolve) => {
-    calls.wait(Promise.reject(unconvertible), new CallContext(inProcessRequest('GET', '/')), resolve);
-  });
-  expect(outcome).toMatchObject({ error: { code: 'INTERNAL_SERVER_ERROR' } });
-  expect(calls.inFlight).toBe(0);
 });

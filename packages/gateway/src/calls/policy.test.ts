@@ -106,12 +106,6 @@ it('a response waits for settled of every policy, though one of them has failed,
 });
 
 describe('complete', () => {
-  it('a status without a body removes the body', async () => {
-    const { send } = await start({ complete: (_context, response) => void (response.status = 204) });
-    const response = await send('/v1/read');
-    expect([response.status, await response.text()]).toEqual([204, '']);
-  });
-
   it.each<[what: string, complete: NonNullable<Policy['complete']>]>([
     ['sets an invalid body', (_context, response) => void (response.body = { a: 1 } as never)],
     ['sets an invalid header', (_context, response) => response.header('x', 'a\nb')],
