@@ -97,20 +97,6 @@ function outcomeOf(parse: () => unknown): unknown {
 }
 
 describe('boundTexts', () => {
-  it.each([
-    ['ab', false],
-    ['abb', true],
-    ['axbxb', true],
-    ['abxbx', false],
-  ])(
-    'a template literal whose separator is also its end, with the text %s, is valid: %s',
-    (value, isValid) => {
-      const schema = T('a', text, 'b', text, 'b');
-      expect(z.safeParse(boundTexts(schema), value).success).toBe(isValid);
-      expect(z.safeParse(schema, value).success).toBe(isValid);
-    },
-  );
-
   test.each(Object.entries(schemas))(
     'boundTexts: the schema of %s parses as in zod, interpreted and compiled',
     (_name, schema) => {
@@ -127,14 +113,6 @@ describe('boundTexts', () => {
       );
     },
   );
-
-  it.each([
-    z.object({ a: z.email(), b: text.trim().toLowerCase() }),
-    z.array(z.union([z.uuid(), z.iso.datetime()])),
-    z.json(),
-  ])('boundTexts returns a schema that has no text to bound as it is', (schema) => {
-    expect(boundTexts(schema)).toBe(schema);
-  });
 
   const host = (characters: number, unit = '\u4e2d') =>
     `http://user@${unit.repeat(characters)}:80/${unit.repeat(999)}`;
@@ -226,15 +204,6 @@ describe('boundTexts', () => {
     for (const schema of [rejecting, throwing]) expect(boundTexts(schema)).toBe(schema);
     // An unhandled rejection fails the run of the tests.
     await setImmediate();
-  });
-
-  test('boundTexts bounds the text that a coerced schema makes of a value', () => {
-    const schema = z.coerce.string().normalize();
-    expect(parseFunction(schema, boundTexts)([1, 'a'])).toBe('1,a');
-    expect(outcomeOf(() => parseFunction(schema, boundTexts)([marks(101)]))).toHaveProperty(
-      'issues.0.message',
-      marksProblem,
-    );
   });
 
   test('boundTexts bounds an asynchronous parse, and leaves the schema of the router as it was', async () => {

@@ -2,58 +2,10 @@ import { expect, it } from 'vitest';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { DescribedProcedure, GatewayMeta } from './meta.ts';
 import { readMeta, type RestOption } from './readMeta.ts';
-
-const defaults = {
-  rest: undefined,
-  isPublic: false,
-  scopes: undefined,
-  callTimeoutMs: undefined,
-  rateLimitCost: 1,
-  idempotencyKey: undefined,
-  isReplayed: false,
-};
 const openapi = { method: 'GET', path: '/a' } as const;
 
 const read = (type: DescribedProcedure['type'], meta: unknown, option?: RestOption) =>
   readMeta({ path: 'a.b', type, meta: meta as GatewayMeta }, { openapi: option });
-
-it.each<[meta: unknown, expected: object]>([
-  [undefined, {}],
-  [null, {}],
-  ['of another library', {}],
-  [{}, {}],
-  [{ openapi: null }, {}],
-  [{ openapi }, { rest: openapi }],
-  [{ openapi: { ...openapi, enabled: false } }, {}],
-  [{ ours: 1 }, {}],
-  [{ protect: true }, {}],
-  [{ protect: false }, { isPublic: true }],
-  [{ openapi: { ...openapi, protect: false } }, { rest: { ...openapi, protect: false }, isPublic: true }],
-  [
-    { protect: false, openapi: { ...openapi, protect: false } },
-    { rest: { ...openapi, protect: false }, isPublic: true },
-  ],
-  [{ openapi: { ...openapi, protect: false, enabled: false } }, {}],
-  [{ protect: false, openapi: { ...openapi, enabled: false } }, { isPublic: true }],
-  [
-    { callTimeoutMs: 0.5, rateLimitCost: 0 },
-    { callTimeoutMs: 0.5, rateLimitCost: 0 },
-  ],
-  [
-    { callTimeoutMs: Infinity, rateLimitCost: 5 },
-    { callTimeoutMs: Infinity, rateLimitCost: 5 },
-  ],
-  [{ openapi: true }, { rest: {} }],
-  [{ openapi: false }, {}],
-  [{ openapi: { path: '/a' } }, { rest: { path: '/a' } }],
-  [{ scopes: [] }, {}],
-  [{ scopes: ['a', 'b', 'a'] }, { scopes: ['a', 'b'] }],
-  [{ idempotencyKey: 'handled' }, { idempotencyKey: 'handled' }],
-  [{ idempotencyKey: 'optional' }, { idempotencyKey: 'optional', isReplayed: true }],
-  [{ idempotencyKey: 'required' }, { idempotencyKey: 'required', isReplayed: true }],
-])('readMeta reads %j as %j, with defaults', (meta, expected) => {
-  expect(read('mutation', meta)).toEqual({ ...defaults, ...expected });
-});
 
 it.each<[meta: unknown, problem: string]>([
   [{ callTimeoutMs: 0 }, 'callTimeoutMs is 0; it must be a positive number of milliseconds, or Infinity'],

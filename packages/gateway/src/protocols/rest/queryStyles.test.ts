@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createQuerySerializer } from 'openapi-fetch';
 import { stringify, type StringifyOptions } from 'qs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { operationInput } from '../../operations/operationInput.ts';
 import { readZod } from '../../schemas/readSchema.ts';
@@ -91,61 +91,6 @@ it.each([
   ['&q=a&&q=b&', ['a', 'b']],
 ])('the query %s has the values %j: the first = ends a name, and empty pairs are ignored', (query, value) => {
   expect(read(z.array(z.string()), query)).toEqual({ value });
-});
-
-describe('conversion of arbitrary queries', () => {
-  const Filter = z.object({
-    a: z.string().optional(),
-    b: z.boolean().optional(),
-    c: z.array(z.string()).optional(),
-    d: z.object({ e: z.string().optional() }).optional(),
-  });
-  const names = [
-    'q',
-    'q[]',
-    'q[a]',
-    'q[b]',
-    'q[c]',
-    'q[c][]',
-    'q[c][0]',
-    'q[c][1]',
-    'q[c][01]',
-    'q[d]',
-    'q[d][e]',
-    'q[x]',
-    'q[a][a]',
-    'q[a',
-    'q[__proto__][a]',
-    'qs[a]',
-    'z',
-  ];
-  const pairs = fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom('', 'x', 'y', 'true', '1')), {
-    maxLength: 4,
-  });
-
-  /** Lists the name-value pairs of a value, with the indexes of lists. */
-  function pairsOf(value: unknown, path: string): readonly string[] {
-    if (value === undefined) return [];
-    if (typeof value === 'string' || typeof value === 'boolean') return [`${path}=${value}`];
-    return Object.entries(value as object).flatMap(([key, each]) => pairsOf(each, `${path}[${key}]`));
-  }
-
-  it('a query of objects with brackets is converted without loss or rejected', () => {
-    fc.assert(
-      fc.property(pairs, (sent) => {
-        const result = read(Filter, sent.map(([key, value]) => `${key}=${value}`).join('&'));
-        if ('issues' in result) return;
-        let index = 0;
-        const known = sent.flatMap(([key, value]) => {
-          if (['q[x]', 'q[]', 'q[__proto__][a]', 'qs[a]', 'z'].includes(key)) return [];
-          const isNext = key.startsWith('q[c]');
-          return [`${isNext ? `q[c][${index++}]` : key}=${value}`];
-        });
-        expect(pairsOf(result.value, 'q').toSorted()).toEqual(known.toSorted());
-      }),
-      { numRuns: 2000 },
-    );
-  });
 });
 
 it.each([
