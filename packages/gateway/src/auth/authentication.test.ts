@@ -185,6 +185,19 @@ describe('a list of authentication schemes', () => {
   });
 });
 
+it.each([
+  ['GET', 200],
+  ['HEAD', 200],
+  ['QUERY', 200],
+  ['POST', 403],
+  ['PUT', 403],
+  ['DELETE', 403],
+])('%s by a page of another site with a cookie is answered with %i', async (method, expected) => {
+  const send = await start(schemes);
+  const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
+  expect((await send('/v1/who', headers, method)).status).toBe(expected);
+});
+
 it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   [[], /^authentication must be a scheme, or a list of one or more schemes/],
   [

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { endless } from '../testing/streams.ts';
 import { headersOf, OutgoingResponse, reportedStream, ResponseControls, statusText } from './response.ts';
 
 describe('a reported stream', () => {
@@ -32,6 +33,18 @@ describe('a reported stream', () => {
     const reported = reportedStream(source, () => {});
     await reported[Symbol.asyncIterator]().return?.();
     expect(seen).toEqual(['dispose']);
+  });
+
+  it.each<[how: string, next: () => Promise<Uint8Array>, error: unknown]>([
+    ['complete', async () => new Uint8Array(1), undefined],
+    ['failing', async () => Promise.reject(new Error('no')), new Error('no')],
+  ])('the end of a %s stream is reported once', async (_how, next, error) => {
+    const { iterable, seen } = endless(next, 3);
+    const ends: unknown[] = [];
+    const iterator = reportedStream(iterable, (cause) => ends.push(cause))[Symbol.asyncIterator]();
+    for (let requests = 0; requests < 5; requests += 1) await iterator.next().catch(() => {});
+    await iterator.return?.();
+    expect([ends, seen.returned]).toEqual([[error], 1]);
   });
 });
 

@@ -48,7 +48,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 /** A gateway whose state has these methods instead of its own, with a payment that fails with 503 for an amount of 0. */
-async function start(replaced: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
+async function start(replaced: (state: State) => Partial<State>) {
   let runs = 0;
   const errors: unknown[] = [];
   const state = memoryState();
@@ -65,7 +65,6 @@ async function start(replaced: (state: State) => Partial<State>, callTimeoutMs =
   });
   const { fetch } = await testGateway(router, {
     state: { ...state, ...replaced(state) },
-    callTimeoutMs,
     onResponse: ({ error }) => error !== undefined && errors.push(error),
   });
   const pay = async (key?: string, amount = 1, timeout = {}) => {
