@@ -11,23 +11,16 @@ const file = () => createReadStream(import.meta.filename);
 
 async function start() {
   const opened: Readable[] = [];
-  const canceled = vi.fn();
   const open = (stream = file()) => {
     opened.push(stream);
     return stream;
   };
   const t = initTRPC.meta<GatewayMeta>().create();
-  const bytes = t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces: 'image/png' } });
   const on = (path: `/${string}`) =>
     t.procedure.meta({ openapi: { method: 'GET', path, produces: 'image/png' } });
   const router = t.router({
-    node: bytes.query(() => open()),
+    node: on('/bytes').query(() => open()),
     missing: on('/missing').query(() => open(createReadStream('/nonexistent'))),
-    web: on('/web').query(() => new ReadableStream({ cancel: canceled })),
-    iterable: on('/iterable').query((): AsyncIterable<Uint8Array> => {
-      const iterator = { next: () => new Promise<never>(() => {}), return: canceled };
-      return { [Symbol.asyncIterator]: () => iterator };
-    }),
     member: t.procedure.query(() => ({ file: open(), failed: Promise.reject(new Error('unread')) })),
     blob: on('/blob').query(() => new Blob(['bytes'])),
     file: on('/file').query(() => new File(['bytes'], 'photo.png')),
@@ -54,7 +47,7 @@ async function start() {
     await handler.closed();
     return message;
   }
-  return { canceled, get, onSocket, opened };
+  return { get, onSocket, opened };
 }
 
 const error415 = { error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 } } };
