@@ -118,3 +118,16 @@ it('a member that an object in brackets does not name is ignored, or an issue if
     },
   ]);
 });
+
+it.each([
+  ['a part after a bracket', z.object({ a: z.string().optional() }), 'q[a]x[b]'],
+  ['an open bracket', z.object({ a: z.string().optional() }), 'q[a'],
+  ['a list in a list', z.object({ a: z.array(z.string()).optional() }), 'q[a][0][1]'],
+])('a name with %s is an issue', (_, schema, written) => {
+  expect(read(schema, `${written}=x`).issues).toMatchObject([{ code: 'invalid_key', path: ['q'] }]);
+});
+
+it('a name of a record in brackets may be __proto__', () => {
+  const { value } = read(z.record(z.string(), z.string()), 'q[__proto__]=x');
+  expect(Object.entries(value as object)).toEqual([['__proto__', 'x']]);
+});

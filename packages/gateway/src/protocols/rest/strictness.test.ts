@@ -90,6 +90,22 @@ describe('the conversion of inputs', () => {
     });
   });
 
+  it('lenient converts a schema that contains itself', async () => {
+    const node: z.ZodType = z.object({
+      value: z.number(),
+      get next() {
+        return node.optional();
+      },
+      lazy: z.lazy(() => z.array(node).optional()),
+    });
+    const body = { value: '1', next: { value: true, next: { value: null } }, lazy: [{ value: '' }] };
+    expect((await lenient(post, node, '/a', body)).body).toEqual({
+      value: 1,
+      next: { value: 1, next: { value: 0 } },
+      lazy: [{ value: 0 }],
+    });
+  });
+
   it('an object in brackets may have 100 levels, and not 101', async () => {
     const statusOf = async (levels: number) => {
       let member: z.ZodType = z.string();

@@ -73,6 +73,11 @@ describe('rpcEventFormat', () => {
       { numRuns: 500 },
     );
   });
+
+  it('rpcEventFormat writes null for an error without a shape', () => {
+    const format = rpcEventFormat(settingsOf(10), null, () => undefined as never);
+    expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
+  });
 });
 
 it('the signal of a subscription over HTTP aborts with the reason of the disconnect', async () => {

@@ -6,7 +6,7 @@ import { isObservable, observable, observableToAsyncIterable } from '@trpc/serve
 // Not public: tRPC's own producer, to compare with.
 import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { RequestOutcome } from '../../calls/requestOutcome.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
@@ -181,6 +181,14 @@ describe('JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 0, watched: 0 });
   });
 
+  it('the error of a call is reported even if the client has disconnected', async () => {
+    const reported: unknown[] = [];
+    const { lines } = linesOf(1, { report: (error) => reported.push(error) });
+    lines.cut();
+    lines.settle(0, new Failure(conflict('aborted')));
+    expect(reported).toMatchObject([{ message: 'aborted' }]);
+  });
+
   it('a fast iterable and a fast client do not block the event loop', async () => {
     const { lines, next } = linesOf(1);
     lines.settle(0, numbers().iterable);
@@ -189,6 +197,22 @@ describe('JSON lines', () => {
     for (let taken = 0; loop.turns === 0 && taken < 100_000; taken += 1) await next();
     clearInterval(timer);
     expect(loop.turns).toBe(1);
+  });
+
+  it('a ping is sent after pingMs without a line', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { lines, next } = linesOf(1, { pingMs: 15 });
+    expect(await next()).toBe(head);
+    const received: unknown[] = [];
+    const piece = next().then((text) => received.push(text));
+    await vi.advanceTimersByTimeAsync(14);
+    expect(received).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await piece;
+    expect(received).toEqual([' ']);
+    lines.settle(0, 1);
+    expect(await next()).toContain('[2,0,[[1]]]');
   });
 });
 
