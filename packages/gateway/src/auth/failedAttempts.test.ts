@@ -12,6 +12,15 @@ const here = from('192.0.2.1');
 const create = (attempts: number, seconds: number) =>
   createFailedAttempts({ attempts, windowMs: seconds * 1000 }, (request) => request.remoteAddress());
 
+it('failedAttempts rounds a wait of less than a second up to one second', () => {
+  const failedAttempts = create(10, 1);
+  for (let count = 0; count < 10; count += 1)
+    void failedAttempts.countFailure(here, 'a', undefined, 'API key');
+  expect(failedAttempts.countFailure(here, 'a', undefined, 'API key')).toMatchObject({
+    retryAfterSeconds: 1,
+  });
+});
+
 it.each([127, 128, 129, 10_000])('failedAttempts distinguishes tokens of %i characters', (length) => {
   const failedAttempts = create(2, 60);
   const long = 'a'.repeat(length - 1);

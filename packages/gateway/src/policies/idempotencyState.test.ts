@@ -48,7 +48,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 /** A gateway whose state has these methods instead of its own, with a payment that fails with 503 for an amount of 0. */
-async function start(replaced: (state: State) => Partial<State>) {
+async function start(replaced: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
   let runs = 0;
   const errors: unknown[] = [];
   const state = memoryState();
@@ -65,6 +65,7 @@ async function start(replaced: (state: State) => Partial<State>) {
   });
   const { fetch } = await testGateway(router, {
     state: { ...state, ...replaced(state) },
+    callTimeoutMs,
     onResponse: ({ error }) => error !== undefined && errors.push(error),
   });
   const pay = async (key?: string, amount = 1, timeout = {}) => {
@@ -111,6 +112,14 @@ describe('a state that does not respond', () => {
     await eventually(async () => expect((await pay('key-1')).status).toBe(200));
     expect(await pay('key-1')).toMatchObject({ status: 200, isReplayed: true });
     expect(runs()).toBe(2);
+  });
+
+  it('a call with a key waits no longer than callTimeoutMs', async () => {
+    const { pay, runs } = await start(() => ({ add: never }), 200);
+    const { ms, status } = await pay('key-1');
+    expect([503, 504]).toContain(status);
+    expect(ms).toBeLessThan(1400);
+    expect(runs()).toBe(0);
   });
 
   it('a response that is not stored within 1.5 s is sent and reported, and replayed once it is stored', async () => {

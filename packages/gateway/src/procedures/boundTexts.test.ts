@@ -97,6 +97,20 @@ function outcomeOf(parse: () => unknown): unknown {
 }
 
 describe('boundTexts', () => {
+  it.each([
+    ['ab', false],
+    ['abb', true],
+    ['axbxb', true],
+    ['abxbx', false],
+  ])(
+    'a template literal whose separator is also its end, with the text %s, is valid: %s',
+    (value, isValid) => {
+      const schema = T('a', text, 'b', text, 'b');
+      expect(z.safeParse(boundTexts(schema), value).success).toBe(isValid);
+      expect(z.safeParse(schema, value).success).toBe(isValid);
+    },
+  );
+
   test.each(Object.entries(schemas))(
     'boundTexts: the schema of %s parses as in zod, interpreted and compiled',
     (_name, schema) => {

@@ -56,6 +56,17 @@ const t = initTRPC.context<{ user: { name: string } }>().create();
 const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(procedure));
 
 const GONE = { status: 410 } as const;
+const CLOSED = { status: 423 } as const;
+
+it('readErrors merges the errors of all .errors() of a procedure, before and after inputs and middlewares', async () => {
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .input((value: unknown) => value)
+    .use(({ next }) => next())
+    .errors(declareErrors({ CLOSED }))
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE, CLOSED });
+});
 
 it('readErrors calls a custom formatter once, with an INTERNAL_SERVER_ERROR, and ignores what it throws', async () => {
   const formatter = vi.fn<() => undefined>(() => undefined);

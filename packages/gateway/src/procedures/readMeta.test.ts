@@ -2,10 +2,39 @@ import { expect, it } from 'vitest';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { DescribedProcedure, GatewayMeta } from './meta.ts';
 import { readMeta, type RestOption } from './readMeta.ts';
+
 const openapi = { method: 'GET', path: '/a' } as const;
+
+const defaults = {
+  rest: undefined,
+  isPublic: false,
+  scopes: undefined,
+  callTimeoutMs: undefined,
+  rateLimitCost: 1,
+  idempotencyKey: undefined,
+  isReplayed: false,
+};
 
 const read = (type: DescribedProcedure['type'], meta: unknown, option?: RestOption) =>
   readMeta({ path: 'a.b', type, meta: meta as GatewayMeta }, { openapi: option });
+
+it.each<[meta: unknown, expected: object]>([
+  ['of another library', {}],
+  [{ openapi: null }, {}],
+  [{ openapi: true }, { rest: {} }],
+  [{ openapi: { ...openapi, enabled: false } }, {}],
+  [{ openapi: { ...openapi, protect: false } }, { rest: { ...openapi, protect: false }, isPublic: true }],
+  [{ openapi: { ...openapi, protect: false, enabled: false } }, {}],
+  [{ protect: false, openapi: { ...openapi, enabled: false } }, { isPublic: true }],
+  [{ callTimeoutMs: Infinity }, { callTimeoutMs: Infinity }],
+  [{ rateLimitCost: 0 }, { rateLimitCost: 0 }],
+  [{ scopes: [] }, {}],
+  [{ scopes: ['a', 'b', 'a'] }, { scopes: ['a', 'b'] }],
+  [{ idempotencyKey: 'handled' }, { idempotencyKey: 'handled' }],
+  [{ idempotencyKey: 'required' }, { idempotencyKey: 'required', isReplayed: true }],
+])('readMeta reads %j as %j, with defaults', (meta, expected) => {
+  expect(read('mutation', meta)).toEqual({ ...defaults, ...expected });
+});
 
 it.each<[meta: unknown, problem: string]>([
   [{ callTimeoutMs: 0 }, 'callTimeoutMs is 0; it must be a positive number of milliseconds, or Infinity'],
