@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Socket } from 'node:net';
+import { inputs } from '@petstore/testing/forms';
+import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
+import { BodyBuffer } from './bodyBuffer.ts';
 import { adapters, dial, ok, until } from './testing/dial.ts';
 
 const mebibyte = 1024 * 1024;
@@ -66,6 +69,20 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           ),
         2 * mebibyte,
       );
+      await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
+    });
+
+    it('a body over maxBodySize is rejected even if its reader allows more', async () => {
+      const handle: Handle = (request) =>
+        sizeOf(request.bodyChunks(1000)).then(
+          () => ok('read'),
+          (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
+        );
+      const listening = await listen({ handle, maxBodySize: 10 });
+      const { socket, text } = await dial(listening);
+      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+      await until(() => expect(listening.inFlight()).toBe(1));
+      socket.write(`b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`);
       await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
     });
 
@@ -152,5 +169,48 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       socket.write(post('four'));
       await until(() => expect(text()).toContain('["none",4,0]'));
     });
+  });
+});
+
+describe('BodyBuffer', () => {
+  const source = { controlBody: () => {}, onBodyEnd: () => {} };
+  const sizes = fc.array(fc.oneof(fc.nat(100), fc.nat(100_000), fc.constant(65_536)), { maxLength: 20 });
+
+  /** Pushes chunks with different bytes. Chunks that the buffer must copy are overwritten after `push`. */
+  function pushAll(buffer: BodyBuffer, lengths: readonly number[], isOwn: boolean): Buffer {
+    const sent: Buffer[] = [];
+    lengths.forEach((length, at) => {
+      const chunk = new Uint8Array(length).map((_, index) => index * 31 + at);
+      sent.push(Buffer.from(chunk));
+      buffer.push(chunk, at === lengths.length - 1, isOwn);
+      if (!isOwn) chunk.fill(0);
+    });
+    return Buffer.concat(sent);
+  }
+
+  it('BodyBuffer returns all bytes in order, whole and in chunks', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.boolean(), fc.boolean(), async (lengths, isOwn, isWhole) => {
+        const buffer = new BodyBuffer(NaN, Infinity, source);
+        const sent = pushAll(buffer, [...lengths, 0], isOwn);
+        const chunks = [];
+        if (isWhole) chunks.push(await buffer.read(Infinity));
+        else for await (const chunk of buffer.chunks(Infinity)) chunks.push(chunk);
+        expect(sent.equals(Buffer.concat(chunks))).toBe(true);
+        expect(new Set(chunks.map((chunk) => chunk.buffer)).size).toBe(chunks.length);
+      }),
+      { numRuns: inputs(100) },
+    );
+  });
+
+  it('BodyBuffer takes no more memory than its bytes if a connection is read after it was paused', async () => {
+    const buffer = new BodyBuffer(NaN, Infinity, source);
+    const chunks = buffer.chunks(Infinity);
+    const read = chunks.next();
+    const chunk = new Uint8Array(mebibyte / 2);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let at = 0; at < 64; at += 1) buffer.push(chunk, false);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(36 * mebibyte);
+    expect((await read).value?.byteLength).toBe(mebibyte / 2);
   });
 });
