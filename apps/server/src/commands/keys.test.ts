@@ -93,19 +93,11 @@ describe('a keys command that fails', () => {
     });
   });
 
-  test.for(['', ' ci', 'a\nb', '\u001B[2J', 'n'.repeat(65)])('keys add rejects the name %j', async (name) => {
+  test.for(['', ' ci', '\u001B[2J', 'n'.repeat(65)])('keys add rejects the name %j', async (name) => {
     expect(await keys(await newFolder(), add(name))).toMatchObject({
       code: 1,
       stderr: `${JSON.stringify(name)} is not a valid name of a key; it must be 1 to 64 printable characters.\n`,
     });
-  });
-
-  test('keys add rejects an invalid --expires and creates no store', async () => {
-    const folder = await newFolder();
-    expect((await keys(folder, add('ci', 'soon'))).stderr).toBe(
-      '--expires is "soon"; it must be a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).\n',
-    );
-    expect(existsSync(folder.dataDir)).toBe(false);
   });
 
   test.for<KeysCommand>([{ run: 'keys list' }, { run: 'keys revoke', name: 'ci' }])(

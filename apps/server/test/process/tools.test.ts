@@ -5,10 +5,10 @@ import { apiKey, sharedServer } from '../testing/newFolder.ts';
 const server = sharedServer({ env: { API_KEY: apiKey } });
 
 /** Sends a message of 2025-11-25, whose head has no copies of its members. */
-async function send(method: string, params: object, key = apiKey) {
+async function send(method: string, params: object) {
   const response = await fetch(`${server.origin}/mcp`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
   const message = (await response.json()) as {
@@ -20,43 +20,25 @@ async function send(method: string, params: object, key = apiKey) {
       }[];
       readonly content: readonly [{ readonly text: string }];
       readonly structuredContent?: unknown;
-      readonly isError?: boolean;
     };
   };
-  return { status: response.status, challenge: response.headers.get('www-authenticate'), ...message };
+  return message.result;
 }
 
 test('the three operations are tools, each with a description and a schema that every model accepts', async () => {
-  const { result } = await send('tools/list', {});
-  expect(result.tools?.map(({ name }) => name)).toEqual(['listPets', 'createPet', 'getPet']);
-  expect(result.tools?.every(({ description }) => description !== undefined)).toBe(true);
-  expect(result.tools?.flatMap((tool) => providerProblems(tool))).toEqual([]);
+  const { tools } = await send('tools/list', {});
+  expect(tools?.map(({ name }) => name)).toEqual(['listPets', 'createPet', 'getPet']);
+  expect(tools?.every(({ description }) => description !== undefined)).toBe(true);
+  expect(tools?.flatMap((tool) => providerProblems(tool))).toEqual([]);
 });
 
 test('an animal that a tool adds is found by the others', async () => {
   const pet = { name: 'Rex', categoryId: 1, status: 'available' };
   const created = await send('tools/call', { name: 'createPet', arguments: pet });
-  const animal = created.result.structuredContent as { readonly id: number };
+  const animal = created.structuredContent as { readonly id: number };
   expect(animal).toEqual({ id: animal.id, ...pet });
   const got = await send('tools/call', { name: 'getPet', arguments: { petId: animal.id } });
-  expect(got.result.structuredContent).toEqual(animal);
+  expect(got.structuredContent).toEqual(animal);
   const listed = await send('tools/call', { name: 'listPets', arguments: { cursor: animal.id - 1 } });
-  expect(JSON.parse(listed.result.content[0].text)).toEqual([animal]);
-});
-
-test('an animal that does not exist, and an invalid one, are errors of the call', async () => {
-  const missing = await send('tools/call', { name: 'getPet', arguments: { petId: 999_999 } });
-  expect(missing.result.isError).toBe(true);
-  expect(JSON.parse(missing.result.content[0].text)).toMatchObject({ code: 'NOT_FOUND', status: 404 });
-  const invalid = await send('tools/call', { name: 'createPet', arguments: { name: 'Rex' } });
-  expect(JSON.parse(invalid.result.content[0].text)).toEqual({
-    code: 'BAD_REQUEST',
-    message: 'categoryId: is required.',
-    status: 400,
-  });
-});
-
-test('without a valid key a message is 401, with a challenge', async () => {
-  const { challenge, status } = await send('initialize', {}, 'psk_wrong');
-  expect([status, challenge]).toEqual([401, 'Bearer realm="petstore", error="invalid_token"']);
+  expect(JSON.parse(listed.content[0].text)).toEqual([animal]);
 });

@@ -2,22 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Subject } from '../subject.ts';
 
 const NAMES: readonly (readonly [what: string, name: string])[] = [
-  ['an empty string', ''],
   ['U+0000', '\0'],
-  ['control characters and line separators', '\u0001\u001f\u007f\u0085\r\n\u2028\u2029'],
-  ['a family of joined emoji', '👩‍👩‍👧‍👦'],
   ['a decomposed letter, which stays decomposed', 'e\u0301'],
   ['a byte order mark and noncharacters', '\ufeffRex\uffff\u{10ffff}'],
-  ['quotes, backslashes and markup', '"\\"\\\\u0041</script><!--'],
-  ['__proto__', '__proto__'],
-  ['a large integer as text', '9007199254740993'],
   ['1,000 emoji, which are 2,000 UTF-16 code units', '🐶'.repeat(1_000)],
 ];
 
 const TOO_LONG: readonly (readonly [what: string, name: string])[] = [
   ['1,001 letters', 'a'.repeat(1_001)],
   ['999 emoji and two letters', `${'🐶'.repeat(999)}ab`],
-  ['100,000 letters', 'é'.repeat(100_000)],
 ];
 
 /** Declares the cases about the fields of an animal: docs/decisions.md#http-behaviour-of-the-pet-store. */
@@ -38,10 +31,8 @@ export function animalCases(subject: Subject): void {
   describe('docs/decisions.md#unknown-fields', () => {
     it.each([
       ['fields in another case', '"Status":"sold","NAME":5'],
-      ['an unsafe integer', '"notASafeInteger":9007199254740993'],
       ['__proto__', '"__proto__":{"status":"sold"}'],
       ['an id', '"id":-77'],
-      ['an id that is no integer', '"id":"x"'],
     ])('POST /pets ignores unknown members of the body: %s', async (_what, member) => {
       const { client } = subject;
       const { id: before } = await client.create({});

