@@ -18,6 +18,9 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(created).toMatchObject({ status: 201, location: `/v1/animals/${id}`, body: animal });
     const path = `/animals/${id}`;
     expect(await shelter.rest('GET', path)).toMatchObject({ status: 200, body: animal });
+    const cat = await shelter.client.createAnimal.mutate({ name: 'Tom', categoryId: 2 });
+    expect((await shelter.rest('GET', '/animals')).body).toEqual([animal, cat]);
+    expect((await shelter.rest('GET', '/animals?categoryId=2')).body).toEqual([cat]);
     const changed = { ...animal, version: 2, status: 'adopted' };
     const patch = { status: 'adopted', ifVersion: 1 };
     expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
@@ -47,20 +50,5 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(await addAnimal('Max')).toMatchObject({ status: 422 });
     expect((await own.rest('GET', '/categories')).body).toHaveLength(1);
     expect((await own.rest('GET', '/animals')).body).toHaveLength(1);
-  });
-
-  test('GET /animals lists pages in ascending order of id, filtered by categoryId', async () => {
-    const ids: number[] = [];
-    for (const categoryId of [2, 1, 2, 2]) {
-      ids.push((await shelter.client.createAnimal.mutate({ name: 'Bella', categoryId })).id);
-    }
-    const first = await shelter.rest('GET', '/animals?categoryId=2&limit=2');
-    const namesOf = ({ body }: { readonly body: readonly { readonly id: number }[] }) =>
-      body.map(({ id }) => id);
-    expect(namesOf(first)).toEqual([ids[0], ids[2]]);
-    const next = /<\/v1(.*)>; rel="next"/.exec(first.link ?? '')?.[1] ?? '';
-    expect(namesOf(await shelter.rest('GET', next))).toEqual([ids[3]]);
-    const listed = await shelter.client.listAnimals.query({ categoryId: 1, cursor: ids[0] ?? 0 });
-    expect(listed.map(({ id }) => id)).toEqual([ids[1]]);
   });
 });

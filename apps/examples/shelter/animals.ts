@@ -2,6 +2,7 @@ import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from
 import { tracked } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
+import { requireCategory } from './categories.ts';
 import { allEvents } from './events.ts';
 import { Id } from './fields.ts';
 import { Animal, AnimalChange, animalFields, animals, NewAnimal, Status } from './records.ts';
@@ -76,6 +77,7 @@ export const animalProcedures = {
     .input(NewAnimal)
     .output(Animal)
     .mutation(async ({ ctx, input, signal }) => {
+      await requireCategory(ctx, input.categoryId);
       const animal = await createRecord({ ctx, signal }, animals, input);
       await ctx.events.changed({ type: 'created', animalId: animal.id, animal });
       return animal;
@@ -110,6 +112,7 @@ export const animalProcedures = {
     .input(byId.extend({ ifVersion: IfVersion, ...z.object(animalFields).partial().shape }))
     .output(Animal)
     .mutation(async ({ ctx, input: { animalId, ifVersion, ...change }, signal }) => {
+      await requireCategory(ctx, change.categoryId);
       const animal = await updateRecord({ ctx, signal }, animals, animalId, change, ifVersion);
       const type = change.categoryId === undefined ? 'updated' : 'moved';
       await ctx.events.changed({ type, animalId, animal });

@@ -6,10 +6,11 @@ import {
   listRecords,
   updateRecord,
 } from '@petstore/core';
+import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { Id, Text, Version } from './fields.ts';
-import { isClosing } from './relations.ts';
-import { errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
+import { animals } from './records.ts';
+import { type Context, errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
 
 const fields = { name: Text };
 const NewCategory = z.object(fields).meta({ id: 'NewCategory' });
@@ -17,7 +18,7 @@ const Category = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'C
 
 export const categories = defineCollection({
   name: 'categories',
-  schema: Category.extend({ isClosing }),
+  schema: Category,
   id: 'sequence',
   indexes: [{ field: 'name', unique: true }],
 });
@@ -103,7 +104,21 @@ export const categoryProcedures = {
     })
     .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
-    .mutation(({ ctx, input: { categoryId, ifVersion }, signal }) =>
-      deleteRecord({ ctx, signal }, categories, categoryId, ifVersion),
-    ),
+    .mutation(async ({ ctx, input: { categoryId, ifVersion }, signal }) => {
+      const referring = await ctx.store.collection(animals).list({ limit: 1, where: { categoryId } });
+      if (referring.records.length > 0) throw conflict('The category still has animals.');
+      await deleteRecord({ ctx, signal }, categories, categoryId, ifVersion);
+    }),
 };
+
+/**
+ * Rejects a change of an animal whose category does not exist. The store changes one record at a time: a category that is
+ * deleted at the same moment may leave an animal without one.
+ */
+export async function requireCategory({ store }: Context, categoryId: number | undefined): Promise<void> {
+  if (categoryId === undefined) return;
+  const category = await store.collection(categories).get(categoryId);
+  if (category === undefined) throw conflict('categoryId: there is no category with this id.');
+}
+
+const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });

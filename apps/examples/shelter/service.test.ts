@@ -5,10 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { listening, logLines, type ServiceProcess, startService } from '@petstore/testing/serviceProcess';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { startIssuer } from './issuer.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { newShelter } from './testing/newShelter.ts';
-import { readEvents } from './testing/readEvents.ts';
 
 /** Starts `main.ts` or `dev.ts` as a process. */
 async function start(program: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
@@ -45,53 +43,6 @@ test('the process of dev.ts logs its addresses, has health checks, metrics, docs
   ]);
   expect(await stop()).toEqual({ code: 0, signal: null });
 });
-
-test.runIf(process.platform === 'linux')(
-  'with WORKERS, the streams of all workers receive the events of each, also after a worker was killed',
-  async () => {
-    const { accepts, close, token } = await startIssuer();
-    onTestFinished(close);
-    const env = {
-      ISSUER: accepts.issuer,
-      AUDIENCE: accepts.audience,
-      JWKS_URI: accepts.jwksUri,
-      WORKERS: '2',
-    };
-    const service = await listening(await start('main.ts', env));
-    const { origin, stop } = service;
-    const authorization = `Bearer ${await token('ada', 'animals:write')}`;
-    /** Sends a call on a connection of its own, which the kernel gives to one of the workers. */
-    const post = async (path: string, body: object): Promise<{ readonly id: number }> => {
-      const headers = { authorization, 'content-type': 'application/json', connection: 'close' };
-      const init = { method: 'POST', headers, body: JSON.stringify(body) };
-      return (await fetch(`${origin}/v1${path}`, init)).json() as Promise<{ readonly id: number }>;
-    };
-    const watch = (lastEventId: string, count: number) =>
-      readEvents(`${origin}/v1/animals/events`, count, { 'last-event-id': lastEventId });
-    const { id: categoryId } = await post('/categories', { name: 'Dogs' });
-    const { id: first } = await post('/animals', { name: 'Rex', categoryId });
-    const [oldest] = await watch('0', 1);
-    expect(oldest).toMatchObject({ data: { type: 'created', animalId: first } });
-    const after = String(oldest?.id);
-
-    const streams = Array.from({ length: 8 }, () => watch(after, 4));
-    const animals = [];
-    for (const name of ['Max', 'Mia', 'Tom', 'Kim']) {
-      animals.push((await post('/animals', { name, categoryId })).id);
-    }
-    const ids = (events: Awaited<ReturnType<typeof watch>>) =>
-      events.map(({ data }) => (data as { readonly animalId: number }).animalId);
-    for (const events of await Promise.all(streams)) expect(ids(events)).toEqual(animals);
-    const worker = logLines(service).find(({ msg }) => msg === 'worker listening');
-    process.kill(Number(worker?.['pid']), 'SIGKILL');
-    const resumed = await vi.waitFor(() => watch(after, 4), { interval: 50 });
-    expect(ids(resumed)).toEqual(animals);
-    // A worker that is starting would end with an error.
-    const listeners = () => logLines(service).filter(({ msg }) => msg === 'worker listening');
-    await expect.poll(listeners).toHaveLength(3);
-    expect(await stop()).toEqual({ code: 0, signal: null });
-  },
-);
 
 test('main.ts without ISSUER prints what is missing and ends with code 1', async () => {
   const { exited, stderr } = await start('main.ts');

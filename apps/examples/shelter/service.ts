@@ -13,8 +13,7 @@ import { type EventLog, measuredEventLog } from 'trpc-gateway-shared';
 import { auditPolicy } from './audit.ts';
 import { ShelterEvents } from './events.ts';
 import { PhotoFolder } from './photoFolder.ts';
-import { relatedStore } from './relations.ts';
-import { collections, relations, shelterRouter } from './router.ts';
+import { collections, shelterRouter } from './router.ts';
 
 export interface ShelterOptions {
   readonly host?: string | undefined;
@@ -56,11 +55,10 @@ async function startShelter(
   options: ShelterOptions,
   { log: serviceLog, options: runOptions, onClose }: StartContext,
 ): Promise<Started> {
-  const openedStore = await openStore(options, onClose);
+  const store = await openStore(options, onClose);
   const shared = await openShared(options, onClose);
   const photoFolder = join(options.dataDir, 'photos');
   await mkdir(photoFolder, { recursive: true });
-  const store = relatedStore(openedStore, relations);
   const photos = new PhotoFolder(photoFolder);
   const eventLog = measuredEventLog(shared.eventLog);
   const events = new ShelterEvents({ eventLog, store, log: serviceLog });
@@ -81,7 +79,7 @@ async function startShelter(
       events,
       response,
       caller: identity?.sub,
-      // Without the key: the gateway replays responses. An idempotent create of the store cannot keep the relations.
+      // Without the key: the gateway replays responses.
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.

@@ -64,12 +64,6 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
       running = await startService(service);
       return running.origin;
     },
-    notReady: () => running.notReady(),
-    /** Reads a metric of the events of animals. */
-    async animalEvents(name: string) {
-      const family = (await running.metrics?.())?.find((each) => each.name === `events_${name}`);
-      return family?.values.find(({ labels }) => labels['channel'] === 'animals')?.value ?? 0;
-    },
     async close() {
       await running.close();
       issuer.close();
