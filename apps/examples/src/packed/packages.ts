@@ -77,10 +77,6 @@ const managers = {
     install: ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund'],
     warning: /^npm (?!warn Unknown \w+ config|notice)/,
   },
-  npm12: {
-    install: ['npm', 'exec', '--yes', '--package', 'npm@12.2.1', '--', 'npm', 'install'],
-    warning: /^npm warn .*peer/,
-  },
   pnpm: {
     install: [...ofLockFile('pnpm/bin/pnpm.mjs'), '--no-frozen-lockfile', '--prefer-offline'],
     warning: /WARN/,
