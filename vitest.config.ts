@@ -44,7 +44,7 @@ const repository = [
   'apps/examples/src/readmes/citations.test.ts',
 ];
 /** Tests of the readmes. */
-const documents = ['apps/server/test/docs/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
+const documents = ['apps/examples/src/readmes/*Readme*.test.ts'];
 
 /** Most files wait more than they compute. With 8 on two cores, deadlines of tests passed on a slow machine. */
 const leastWorkers = 6;

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
 import { configurationHelp, configurationList, configurationText } from './configurationText.ts';
@@ -180,4 +181,10 @@ test.each([
     expect(text).toContain(name);
     expect(text).toContain(JSON.stringify(schema.parse(undefined) ?? 'unset').replaceAll('"', ''));
   }
+});
+
+test('docs/configuration.md has the list of variables that the schema prints', async () => {
+  const page = await readFile(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+  const [, list = ''] = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(page) ?? [];
+  expect(list.trim()).toBe(configurationList());
 });
