@@ -7,54 +7,40 @@ import { apiKey } from '../testing/newFolder.ts';
 import { type StoreChange, startServerInProcess } from '../testing/startServerInProcess.ts';
 import { listPets, openSocket, rex } from '../testing/petCalls.ts';
 
-interface MeasuredServer {
-  readonly origin: string;
-  readonly admin: string;
-  /** Sends a request with the valid key, unless the headers have another one. */
-  readonly send: (target: string, init?: RequestInit) => Promise<number>;
-  readonly post: (target: string, body: unknown) => Promise<number>;
-  /** Returns every series with its value. */
-  readonly scrape: () => Promise<Map<string, number>>;
-}
-
 /**
  * Starts a server with metrics.
  * @param change returns replacements for methods of the store
  */
-async function start(
-  change: StoreChange = () => ({}),
-  env: Record<string, string> = {},
-): Promise<MeasuredServer> {
+async function start(change: StoreChange = () => ({})) {
   const reserved = await reservePort('127.0.0.1', 0, false);
   reserved.release();
   const admin = `http://127.0.0.1:${reserved.port}`;
-  const { origin } = await startServerInProcess({ ADMIN_PORT: String(reserved.port), ...env }, change);
-  const request: MeasuredServer['send'] = async (target, init) => {
+  const { origin } = await startServerInProcess({ ADMIN_PORT: String(reserved.port) }, change);
+  /** Sends a request with the valid key, unless the headers have another one. */
+  const send = async (target: string, init?: RequestInit) => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
     const response = await fetch(`${origin}${target}`, { ...init, headers });
     await response.arrayBuffer();
     return response.status;
   };
+  /** Returns every series with its value. */
+  const scrape = async () => {
+    const text = await (await fetch(`${admin}/metrics`)).text();
+    const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(
+      series.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+    );
+  };
   return {
     origin,
-    admin,
-    send: request,
-    post: (target, body) =>
-      request(target, {
+    send,
+    post: (target: string, body: unknown) =>
+      send(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
-    async scrape() {
-      const text = await (await fetch(`${admin}/metrics`)).text();
-      const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-      return new Map(
-        series.map((line) => [
-          line.slice(0, line.lastIndexOf(' ')),
-          Number(line.slice(line.lastIndexOf(' '))),
-        ]),
-      );
-    },
+    scrape,
   };
 }
 
