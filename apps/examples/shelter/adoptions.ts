@@ -43,12 +43,7 @@ export const adoptionProcedures = {
     .mutation(async ({ ctx, input: { animalId, adopter }, signal }) => {
       // In this order: a process that is killed in between leaves an animal that cannot be adopted twice.
       const animal = await markAdopted(ctx, animalId, signal);
-      const adoption = {
-        animalId,
-        adopter,
-        adoptedAt: new Date().toISOString(),
-        isUnpublished: true,
-      } as const;
+      const adoption = { animalId, adopter, adoptedAt: new Date().toISOString() };
       const stored = await createRecord({ ctx }, adoptions, adoption);
       await Promise.all([
         ctx.events.changed({ type: 'updated', animalId, animal }),
@@ -78,8 +73,7 @@ export const adoptionProcedures = {
         method: 'GET',
         path: '/adoptions/events',
         summary: 'Watch adoptions, from now on or after `Last-Event-ID`; `0` is the oldest one that is kept',
-        description:
-          'An adoption may be sent twice, if a process of the service or its event log has failed: compare the ids. Adoptions are kept for 30 days.',
+        description: 'Adoptions are kept for 30 days.',
         tags,
         event: Adoption,
         errorResponses: errors.list,

@@ -61,8 +61,7 @@ async function startShelter(
   await mkdir(photoFolder, { recursive: true });
   const photos = new PhotoFolder(photoFolder);
   const eventLog = measuredEventLog(shared.eventLog);
-  const events = new ShelterEvents({ eventLog, store, log: serviceLog });
-  onClose(events.publishLeft());
+  const events = new ShelterEvents(eventLog, serviceLog);
   const gateway = await createGateway({
     ...runOptions,
     router: shelterRouter,
@@ -105,7 +104,7 @@ async function startShelter(
 }
 
 /** Opens the configured store. Imports only its module. */
-export async function openStore(
+async function openStore(
   { dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions,
   onClose: StartContext['onClose'],
 ): Promise<Store> {

@@ -57,10 +57,9 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
         body: text === '' ? undefined : JSON.parse(text),
       };
     },
-    /** Starts it again, on another port that only `rest` uses, and returns its origin. `meanwhile` runs while it is stopped. */
-    async restart(meanwhile: (options: ShelterOptions) => Promise<void> = async () => {}) {
+    /** Starts it again, on another port that only `rest` uses, and returns its origin. */
+    async restart() {
       await running.close();
-      await meanwhile(options);
       running = await startService(service);
       return running.origin;
     },
