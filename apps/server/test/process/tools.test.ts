@@ -1,44 +1,44 @@
-import { providerProblems } from 'trpc-gateway-test';
-import { expect, test } from 'vitest';
+import { connectTools, providerProblems } from 'trpc-gateway-test';
+import { expect, onTestFinished, test } from 'vitest';
 import { apiKey, sharedServer } from '../testing/newFolder.ts';
 
 const server = sharedServer({ env: { API_KEY: apiKey } });
 
-/** Sends a message of 2025-11-25, whose head has no copies of its members. */
-async function send(method: string, params: object) {
-  const response = await fetch(`${server.origin}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+/** Connects an agent. @param losesReply whether the reply to its first call of createPet is lost */
+async function connect({ losesReply = false } = {}) {
+  let losesNext = losesReply;
+  const client = await connectTools(server.origin, async (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('authorization', `Bearer ${apiKey}`);
+    const response = await fetch(url, { ...init, headers });
+    if (!losesNext || headers.get('mcp-name') !== 'createPet') return response;
+    losesNext = false;
+    await response.arrayBuffer();
+    throw new TypeError('The connection was closed before the response.');
   });
-  const message = (await response.json()) as {
-    readonly result: {
-      readonly tools?: readonly {
-        readonly name: string;
-        readonly description?: string;
-        readonly inputSchema: Readonly<Record<string, unknown>>;
-      }[];
-      readonly content: readonly [{ readonly text: string }];
-      readonly structuredContent?: unknown;
-    };
-  };
-  return message.result;
+  onTestFinished(() => client.close());
+  return client;
 }
 
 test('the three operations are tools, each with a description and a schema that every model accepts', async () => {
-  const { tools } = await send('tools/list', {});
-  expect(tools?.map(({ name }) => name)).toEqual(['listPets', 'createPet', 'getPet']);
-  expect(tools?.every(({ description }) => description !== undefined)).toBe(true);
-  expect(tools?.flatMap((tool) => providerProblems(tool))).toEqual([]);
+  const { tools } = await (await connect()).listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['listPets', 'createPet', 'getPet']);
+  expect(tools.every(({ description }) => description !== undefined)).toBe(true);
+  expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
 });
 
-test('an animal that a tool adds is found by the others', async () => {
+test('an agent that lost the reply to createPet repeats it with its key, and the animal was added once, which the other tools return', async () => {
+  const agent = await connect({ losesReply: true });
+  const call = (name: string, args: object) => agent.callTool({ name, arguments: { ...args } });
   const pet = { name: 'Rex', categoryId: 1, status: 'available' };
-  const created = await send('tools/call', { name: 'createPet', arguments: pet });
-  const animal = created.structuredContent as { readonly id: number };
+  const idempotencyKey = crypto.randomUUID();
+  await expect(call('createPet', { ...pet, idempotencyKey })).rejects.toThrow('before the response');
+  // A model writes the arguments anew.
+  const repeat = await call('createPet', { idempotencyKey, ...pet });
+  expect(repeat._meta).toMatchObject({ 'io.github.trpc-gateway/replayed': true });
+  const animal = repeat.structuredContent as { readonly id: number };
   expect(animal).toEqual({ id: animal.id, ...pet });
-  const got = await send('tools/call', { name: 'getPet', arguments: { petId: animal.id } });
-  expect(got.structuredContent).toEqual(animal);
-  const listed = await send('tools/call', { name: 'listPets', arguments: { cursor: animal.id - 1 } });
-  expect(JSON.parse(listed.content[0].text)).toEqual([animal]);
+  expect((await call('getPet', { petId: animal.id })).structuredContent).toEqual(animal);
+  const listed = await call('listPets', { limit: 100 });
+  expect(listed.content).toEqual([{ type: 'text', text: JSON.stringify([animal]) }]);
 });
