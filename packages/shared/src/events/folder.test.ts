@@ -1,12 +1,12 @@
 import { execFileSync, fork, type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import fs, { mkdtempSync, rmdirSync } from 'node:fs';
+import fs from 'node:fs';
 import { copyFile, cp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nextMessage } from '@petstore/testing/nextMessage';
+import { lacksSmallDisks, mountSmallDisk } from '@petstore/testing/smallDisk';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, type EventLog, type LogItem } from './eventLog.ts';
@@ -279,10 +279,11 @@ it('an append is rejected after 5 s while another process holds the lock, and ne
   expect(await readItems(log, beginning, 2)).toMatchObject([{ event: 'x' }, { event: 'y' }]);
 });
 
-it.skipIf(await lacksSmallDisks())(
+it.skipIf(lacksSmallDisks())(
   'publishing is rejected while the disk is full; readers go on, and nothing is lost or stored twice',
   async () => {
-    const path = await smallDisk();
+    const path = await temporaryFolder();
+    mountSmallDisk(path);
     const log = openFolder(path);
     const reader = collect(log, 'a', await log.append('a', 'first', keep));
     const stored: string[] = [];
@@ -311,29 +312,3 @@ it.skipIf(await lacksSmallDisks())(
     expect(textsOf(reader)).toEqual([...stored, 'last']);
   },
 );
-
-/** Mounts a disk of 2 MB for a test. */
-async function smallDisk(): Promise<string> {
-  const path = await temporaryFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'tmpfs', path], { stdio: 'pipe' });
-  // Lazily, because the log may still use it.
-  onTestFinished(() => void execFileSync('umount', ['-l', path]));
-  return path;
-}
-
-/** Whether this user may not mount a disk. Prints that once. */
-async function lacksSmallDisks(): Promise<boolean> {
-  const path = mkdtempSync(join(tmpdir(), 'events-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', path], { stdio: 'pipe' });
-    execFileSync('umount', [path]);
-    return false;
-  } catch {
-    process.stderr.write(
-      'SKIPPED: a full disk needs a small tmpfs, and this user may not mount one (root may).\n',
-    );
-    return true;
-  } finally {
-    rmdirSync(path);
-  }
-}

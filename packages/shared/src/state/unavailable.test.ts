@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { commandMissing } from '@petstore/testing/commandMissing';
+import { lacksSmallDisks, mountSmallDisk } from '@petstore/testing/smallDisk';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { hasRedis, startRedis } from '@petstore/testing/redis';
@@ -99,7 +97,8 @@ it('a service whose state folder is locked by a suspended process answers calls 
 
 describe.skipIf(lacksSmallDisks())('a state folder on a full disk', () => {
   it('on a full disk calls with a key are 503 and others are served, and calls with a key run after space is freed', async () => {
-    const disk = smallDisk();
+    const disk = await temporaryFolder();
+    mountSmallDisk(disk);
     const { order, service } = await start({ folder: join(disk, 'state') });
     expect((await order('kept')).status).toBe(201);
     const filler = await fill(disk);
@@ -114,7 +113,8 @@ describe.skipIf(lacksSmallDisks())('a state folder on a full disk', () => {
   });
 
   it('folderState rejects a folder on a full disk with ENOSPC', async () => {
-    const disk = smallDisk();
+    const disk = await temporaryFolder();
+    mountSmallDisk(disk);
     const filler = await fill(disk);
     const path = join(disk, 'state');
     expect(() => folderState({ path })).toThrow(/^The folder .* cannot be opened: .*ENOSPC/);
@@ -242,44 +242,9 @@ describe.each([
   );
 });
 
-/** Mounts a disk of 2 MB for a test. */
-function smallDisk(): string {
-  const path = mkdtempSync(join(tmpdir(), 'state-'));
-  mount(path);
-  onTestFinished(() => unmount(path));
-  return path;
-}
-
-function mount(path: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'tmpfs', path], { stdio: 'pipe' });
-}
-
-function unmount(path: string): void {
-  // Lazily, because a failed test may leave a process that uses it.
-  execFileSync('umount', ['-l', path]);
-  rmdirSync(path);
-}
-
 /** Fills a disk. @returns the file that does */
 async function fill(disk: string): Promise<string> {
   const filler = join(disk, 'filler');
   await writeFile(filler, Buffer.alloc(3_000_000)).catch(() => {});
   return filler;
-}
-
-/** Whether this user may not mount a disk. Prints that once. */
-function lacksSmallDisks(): boolean {
-  const path = mkdtempSync(join(tmpdir(), 'state-'));
-  try {
-    mount(path);
-    execFileSync('umount', [path]);
-    return false;
-  } catch {
-    process.stderr.write(
-      'SKIPPED: a full disk needs a small tmpfs, and this user may not mount one (root may).\n',
-    );
-    return true;
-  } finally {
-    if (existsSync(path)) rmdirSync(path);
-  }
 }
