@@ -1,23 +1,20 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasRedis, startRedis } from '@petstore/testing/redis';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { TRPCError, type TrackedEnvelope } from '@trpc/server';
-import { createClient } from 'redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { folderEventLog } from '../events/folder.ts';
 import {
   beginning,
   type EventLog,
-  type LogItem,
   memoryEventLog,
   resumable,
   type Resumable,
   type ResumableOptions,
 } from '../index.ts';
-import { openRedisLog } from '../events/testing/collect.ts';
+import { cutLog } from '../events/testing/cutLog.ts';
 
 type TestOptions = Partial<Omit<ResumableOptions<string>, 'log' | 'name' | 'event'>>;
 
@@ -34,65 +31,21 @@ function openMemory(): EventLog {
   return log;
 }
 
-/** A log that a process cannot reach while it is cut: as Redis, readers wait, and what is sent meanwhile is sent later. */
-class CutLog implements EventLog {
-  readonly #log: EventLog;
-  #reachable = Promise.resolve();
-  restore = () => {};
-
-  constructor(log: EventLog) {
-    this.#log = log;
-  }
-
-  cut(): void {
-    this.#reachable = new Promise((resolve) => (this.restore = resolve));
-  }
-
-  async append(...args: Parameters<EventLog['append']>): Promise<string> {
-    await this.#reachable;
-    return this.#log.append(...args);
-  }
-
-  async *read(...args: Parameters<EventLog['read']>): AsyncGenerator<LogItem> {
-    await this.#reachable;
-    for await (const item of this.#log.read(...args)) {
-      await this.#reachable;
-      yield item;
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#log.close();
-  }
-}
-
-/** A log that is emptied: then it has nothing of what was appended before. */
-class EmptiedLog implements EventLog {
-  #log: EventLog;
-  readonly #next: EventLog;
-  readonly #emptied = new AbortController();
-
-  constructor(log: EventLog, next: EventLog) {
-    this.#log = log;
-    this.#next = next;
-  }
-
-  empty(): void {
-    this.#log = this.#next;
-    this.#emptied.abort();
-  }
-
-  append(...args: Parameters<EventLog['append']>): Promise<string> {
-    return this.#log.append(...args);
-  }
-
-  async *read(channel: string, after: string | undefined, signal: AbortSignal): AsyncGenerator<LogItem> {
-    const isOld = this.#log !== this.#next;
-    yield* this.#log.read(channel, after, isOld ? AbortSignal.any([signal, this.#emptied.signal]) : signal);
-    if (isOld && !signal.aborted) yield* this.#next.read(channel, 'old-1', signal);
-  }
-
-  async close(): Promise<void> {}
+/** A log that can be emptied: then it has nothing of what was appended before. */
+function emptiableLog() {
+  const [before, after] = [openMemory(), openMemory()];
+  const emptying = new AbortController();
+  const { signal: emptied } = emptying;
+  const log: EventLog = {
+    ...before,
+    append: (...args) => (emptied.aborted ? after : before).append(...args),
+    async *read(channel, from, signal) {
+      const hasOld = !emptied.aborted;
+      if (hasOld) yield* before.read(channel, from, AbortSignal.any([signal, emptied]));
+      if (!signal.aborted) yield* after.read(channel, hasOld ? 'old-1' : from, signal);
+    },
+  };
+  return { log, empty: () => emptying.abort() };
 }
 
 /** A producer that a test controls. */
@@ -160,20 +113,28 @@ async function connect(runs: Resumable<string>, { produce }: TestProducer, lastE
 const stoppedFor = (reason: string) => ({ declaredCode: 'RUN_STOPPED', data: { reason } });
 
 describe('resumable', () => {
-  it('the producer runs once for all clients of a key, in all processes, and each client gets all its events', async () => {
+  it('the producer runs once for 200 clients of a key in four processes, which get all its events, and report with few records that they read', async () => {
     const log = openMemory();
+    const records: string[] = [];
+    const append: EventLog['append'] = (channel, record, keep) => {
+      records.push(record);
+      return log.append(channel, record, keep);
+    };
     const producer = new TestProducer();
-    const processes = [openRuns(log), openRuns(log), openRuns(log)];
+    const processes = Array.from({ length: 4 }, () => openRuns({ ...log, append }));
     const clients = await Promise.all(
-      Array.from({ length: 200 }, (_, at) => connect(processes[at % 3] ?? openRuns(log), producer)),
+      Array.from({ length: 50 }, () => processes.map((each) => connect(each, producer))).flat(),
     );
+    const pending = clients.map((client) => client.take(3));
+    await sleep(1500);
     producer.send('Once', ' upon', ' a time');
     producer.end();
-    for (const client of clients) {
-      expect((await client.take(3)).texts).toEqual(['Once', ' upon', ' a time']);
-      expect(await client.next()).toMatchObject({ done: true });
-    }
+    for (const { texts } of await Promise.all(pending)) expect(texts).toEqual(['Once', ' upon', ' a time']);
+    for (const client of clients) expect(await client.next()).toMatchObject({ done: true });
     expect(producer.calls).toBe(1);
+    const reports = records.filter((record) => record.includes('"reading"'));
+    expect(reports.length).toBeGreaterThan(0);
+    expect(reports.length).toBeLessThan(clients.length);
   });
 
   it('the run goes on while its client is away, which continues after its last event', async () => {
@@ -285,30 +246,6 @@ describe('resumable', () => {
     expect(await stopped).toMatchObject(stoppedFor('shutdown'));
   });
 
-  it('200 clients that join together report that they read with fewer records than clients', async () => {
-    const log = openMemory();
-    const records: string[] = [];
-    const counted: EventLog = {
-      ...log,
-      append(channel, record, keep) {
-        records.push(record);
-        return log.append(channel, record, keep);
-      },
-    };
-    const producer = new TestProducer();
-    const processes = [openRuns(counted), openRuns(counted), openRuns(counted), openRuns(counted)];
-    const clients = await Promise.all(
-      Array.from({ length: 200 }, (_, at) => connect(processes[at % 4] ?? openRuns(log), producer)),
-    );
-    const pending = clients.map((client) => client.next());
-    await sleep(1500);
-    producer.send('a');
-    await Promise.all(pending);
-    const others = records.filter((record) => !/"(start|event|alive)"/.test(record));
-    expect(others.length).toBeGreaterThan(0);
-    expect(others.length).toBeLessThan(clients.length);
-  });
-
   it('a client that reads nothing for a time does not take the run for lost', async () => {
     const log = openMemory();
     const producer = new TestProducer();
@@ -325,32 +262,32 @@ describe('resumable', () => {
 
   it('a run whose clients cannot reach the log for a time goes on', async () => {
     const log = openMemory();
-    const cut = new CutLog(log);
+    const { cut, log: distant } = cutLog(log);
     const producer = new TestProducer();
     const starter = await connect(openRuns(log), producer);
-    const away = await connect(openRuns(cut), producer);
+    const away = await connect(openRuns(distant), producer);
     producer.send('a');
     await away.take(1);
     const pending = away.take(1);
-    cut.cut();
+    const restore = cut();
     await sleep(3000);
     producer.send('b');
-    cut.restore();
+    restore();
     expect((await pending).texts).toEqual(['b']);
     expect((await starter.take(2)).texts).toEqual(['a', 'b']);
   });
 
   it('a run goes on after no process could reach the log for a second', async () => {
-    const cut = new CutLog(openMemory());
+    const { cut, log } = cutLog(openMemory());
     const producer = new TestProducer();
-    await connect(openRuns(cut), producer);
-    const client = await connect(openRuns(cut), producer);
+    await connect(openRuns(log), producer);
+    const client = await connect(openRuns(log), producer);
     producer.send('a');
     await client.take(1);
     const pending = client.take(1);
-    cut.cut();
+    const restore = cut();
     await sleep(1200);
-    cut.restore();
+    restore();
     await sleep(2000);
     producer.send('b');
     expect((await pending).texts).toEqual(['b']);
@@ -380,13 +317,13 @@ describe('resumable', () => {
   });
 
   it('when the log is emptied, the run ends, and a new run of its key has none of its events', async () => {
-    const log = new EmptiedLog(openMemory(), openMemory());
+    const { empty, log } = emptiableLog();
     const [before, after] = [new TestProducer(), new TestProducer()];
     const runs = openRuns(log);
     await connect(runs, before);
     before.send('old 1');
     await expect.poll(() => before.calls).toBe(1);
-    log.empty();
+    empty();
     const client = await connect(openRuns(log), after);
     before.send('old 2', 'old 3');
     after.send('new 1');
@@ -489,36 +426,18 @@ describe('resumable', () => {
     expect((await pending).texts).toEqual(['b']);
   });
 
-  describe.each([
-    { name: 'memory', open: async () => openMemory() },
-    {
-      name: 'a folder',
-      async open() {
-        const log = folderEventLog({ path: join(await temporaryFolder(), 'state') });
-        onTestFinished(() => log.close());
-        return log;
-      },
-    },
-    {
-      name: 'Redis',
-      async open() {
-        const redis = await startRedis();
-        onTestFinished(() => redis.remove());
-        return openRedisLog(() => createClient({ url: redis.url }));
-      },
-    },
-  ])('with many runs, on $name', ({ name, open }) => {
+  describe('with many runs', () => {
     const begin = (runs: Resumable<string>, key: string, { produce }: TestProducer, caller = key) =>
       runs.join(key, { caller, signal: undefined, produce });
     const keys = Array.from({ length: 50 }, (_, at) => String(at));
 
-    it.skipIf(name === 'Redis' && !hasRedis).each([
+    it.each([
       { limit: { maxRuns: 3 }, code: 'SERVICE_UNAVAILABLE', whose: 'a process', caller: undefined },
       { limit: { maxRunsPerCaller: 3 }, code: 'TOO_MANY_REQUESTS', whose: 'a caller', caller: 'ada' },
     ])(
       'as many of $whose run as may, and the others are $code with Retry-After, which leave nothing',
       async ({ caller, code, limit }) => {
-        const log = await open();
+        const log = openMemory();
         const runs = openRuns(log, limit);
         const other = openRuns(log, limit);
         const producers = keys.map(() => new TestProducer());
@@ -571,74 +490,59 @@ describe('resumable', () => {
     expect(new Set(showing).size).toBe(1);
   });
 
-  describe('in another process', () => {
-    /** Starts a process that produces a run, which sends `first` and does not end. */
-    async function startProducer(path: string) {
-      const index = JSON.stringify(new URL('../index.ts', import.meta.url).href);
-      const folder = JSON.stringify(new URL('../events/folder.ts', import.meta.url).href);
-      const program = `
-        const { resumable } = await import(${index});
-        const { folderEventLog } = await import(${folder});
-        const { z } = await import('zod');
-        const log = folderEventLog(${JSON.stringify({ path })});
-        const runs = resumable({ log, name: 'answers', event: z.string(), onError: console.error });
-        const produce = async function* (signal) {
-          signal.addEventListener('abort', () => process.send('aborted'));
-          yield 'first';
-          await new Promise((resolve) => process.on('message', resolve));
-        };
-        const events = await runs.join('a', { caller: 'ada', signal: new AbortController().signal, produce });
-        try {
-          for await (const event of events) process.send('running');
-        } catch {
-          // The test reads the error too.
-          process.send('ended');
-        }`;
-      const child = fork('-', [], {
-        execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
-      });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const messages: unknown[] = [];
-      child.on('message', (message) => messages.push(message));
-      await expect.poll(() => messages).toContain('running');
-      return { child, messages };
-    }
-
-    /** Connects two clients, which read until the run ends. */
-    async function follow(path: string) {
-      const log = folderEventLog({ path });
-      onTestFinished(() => log.close());
-      const producer = new TestProducer();
-      const runs = openRuns(log);
-      const earlier = await connect(runs, producer);
-      await earlier.take(1);
-      earlier.disconnect();
-      await earlier.next();
-      const clients = [await connect(runs, producer), await connect(runs, producer)];
-      for (const client of clients) expect((await client.take(1)).texts).toEqual(['first']);
-      const ends = clients.map((client) => client.next().catch((error: unknown) => error));
-      onTestFinished(() => expect(producer.calls).toBe(0));
-      return ends;
-    }
-
-    it('clients get the reason lost after the process of the producer was killed', async () => {
-      const path = join(await temporaryFolder(), 'state');
-      const { child } = await startProducer(path);
-      const ends = await follow(path);
-      // It is alive: no reason to stop.
-      expect(await Promise.race([...ends, sleep(2500, 'alive')])).toBe('alive');
-      child.kill('SIGKILL');
-      for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
-    });
-
-    it('a producer that was suspended and is taken for lost stops when its process goes on', async () => {
-      const path = join(await temporaryFolder(), 'state');
-      const { child, messages } = await startProducer(path);
-      const ends = await follow(path);
-      child.kill('SIGSTOP');
-      for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
-      child.kill('SIGCONT');
-      await expect.poll(() => messages).toContain('aborted');
-    });
+  it.each([
+    ['was killed', 'SIGKILL'],
+    ['is suspended, whose producer stops when it goes on', 'SIGSTOP'],
+  ] as const)('clients get the reason lost after the process of the producer %s', async (_what, signal) => {
+    const path = join(await temporaryFolder(), 'state');
+    const { child, messages } = await startProducer(path);
+    const log = folderEventLog({ path });
+    onTestFinished(() => log.close());
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    const earlier = await connect(runs, producer);
+    await earlier.take(1);
+    earlier.disconnect();
+    await earlier.next();
+    const clients = [await connect(runs, producer), await connect(runs, producer)];
+    for (const client of clients) expect((await client.take(1)).texts).toEqual(['first']);
+    const ends = clients.map((client) => client.next().catch((error: unknown) => error));
+    // It is alive: no reason to stop.
+    expect(await Promise.race([...ends, sleep(2500, 'alive')])).toBe('alive');
+    child.kill(signal);
+    for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
+    child.kill('SIGCONT');
+    if (signal === 'SIGSTOP') await expect.poll(() => messages).toContain('aborted');
+    expect(producer.calls).toBe(0);
   });
 });
+
+/** Starts a process that produces a run, which sends `first` and does not end. */
+async function startProducer(path: string) {
+  const urlOf = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
+  const program = `
+    const { resumable } = await import(${urlOf('../index.ts')});
+    const { folderEventLog } = await import(${urlOf('../events/folder.ts')});
+    const { z } = await import('zod');
+    const log = folderEventLog(${JSON.stringify({ path })});
+    const runs = resumable({ log, name: 'answers', event: z.string(), onError: console.error });
+    const produce = async function* (signal) {
+      signal.addEventListener('abort', () => process.send('aborted'));
+      yield 'first';
+      await new Promise((resolve) => process.on('message', resolve));
+    };
+    const events = await runs.join('a', { caller: 'ada', signal: new AbortController().signal, produce });
+    try {
+      for await (const event of events) process.send('running');
+    } catch {
+      // The test reads the error too.
+    }`;
+  const child = fork('-', [], {
+    execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const messages: unknown[] = [];
+  child.on('message', (message) => messages.push(message));
+  await expect.poll(() => messages).toContain('running');
+  return { child, messages };
+}

@@ -8,15 +8,15 @@ import { serve } from 'trpc-gateway/node';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { eventChannel } from '../eventChannel.ts';
-import type { EventLog, LogItem } from '../../events/eventLog.ts';
+import type { EventLog, LogItem, Retention } from '../../events/eventLog.ts';
 import { keepAll } from '../../events/testing/collect.ts';
 
 const Item = z.object({ id: z.string(), event: z.string() });
 const t = initTRPC.meta<GatewayMeta>().create({ sse: { ping: { enabled: true, intervalMs: 5000 } } });
 
 /** Serves the channels of a log until the test ends. `limit` is for agents, which get the last event only. */
-export async function serveEvents(log: EventLog) {
-  const channel = eventChannel({ log, name: 'events', event: z.string(), keep: keepAll });
+export async function serveEvents(log: EventLog, keep: Partial<Retention> = keepAll) {
+  const channel = eventChannel({ log, name: 'events', event: z.string(), keep });
   const router = t.router({
     changes: t.procedure
       .meta({

@@ -99,17 +99,6 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       expect(await reader.texts(2)).toEqual(['x', 'y']);
     });
 
-    it('a reader that joined before the first event of a channel gets it, and its id continues there', async () => {
-      const { log, reopen } = await openLog();
-      const reader = new TestReader(log, 'new');
-      const { id, type } = await reader.item();
-      expect(type).toBe('joined');
-      reader.abort();
-      const other = await reopen();
-      await appendAll(other, 'new', ['x', 'y']);
-      expect(await new TestReader(other, 'new', id).texts(2)).toEqual(['x', 'y']);
-    });
-
     it('a reader with an id gets all later events of its channel, once each and in order, then live ones', async () => {
       const { log, reopen } = await openLog();
       const [, second = ''] = await appendAll(log, 'a', numbers(1, 250));
@@ -123,20 +112,14 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       expect(await live).toEqual(['live', 'own']);
     });
 
-    it('the id of each event is the position after it', async () => {
+    it('a reader whose next event is no longer kept gets one resync, whose position is that before the oldest kept event', async () => {
       const { log } = await openLog();
-      const ids = await appendAll(log, 'a', ['x', 'y', 'z']);
-      const reader = new TestReader(log, 'a', beginning);
-      const read = [await reader.item(), await reader.item(), await reader.item()];
-      expect(read).toEqual(['x', 'y', 'z'].map((event, at) => ({ type: 'event', id: ids[at], event })));
-      expect(await new TestReader(log, 'a', read[1]?.id).texts(1)).toEqual(['z']);
-    });
-
-    it('a reader whose next event is no longer kept gets one resync, then what is kept', async () => {
-      const { log } = await openLog();
-      const [first] = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
+      const keep = { events: 4, ms: 3_600_000 };
+      const [first, , , , , sixth] = await appendAll(log, 'a', numbers(1, 10), keep);
       const reader = new TestReader(log, 'a', first);
-      expect(await reader.texts(5)).toEqual(['(resync)', '7', '8', '9', '10']);
+      expect(await reader.item()).toEqual({ type: 'resync', id: sixth });
+      expect(await reader.texts(4)).toEqual(numbers(7, 10));
+      expect(await new TestReader(log, 'a', sixth).texts(4)).toEqual(numbers(7, 10));
       await appendAll(log, 'a', ['live']);
       expect(await reader.texts(1)).toEqual(['live']);
     });
@@ -150,12 +133,6 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       }
       for (const after of [joined, beginning])
         expect(await new TestReader(log, 'a', after).texts(5)).toEqual(numbers(1, 5));
-    });
-
-    it('a reader whose next event is the oldest kept one gets no resync', async () => {
-      const { log } = await openLog();
-      const ids = await appendAll(log, 'a', numbers(1, 10), { events: 4, ms: 3_600_000 });
-      expect(await new TestReader(log, 'a', ids[5]).texts(4)).toEqual(['7', '8', '9', '10']);
     });
 
     it('the oldest events are removed when those of a channel have more bytes than are kept, but never the newest', async () => {
@@ -189,17 +166,6 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       }
     });
 
-    it('the position of a resync is that before the event that follows it', async () => {
-      const { log } = await openLog();
-      const [first, , , , , sixth] = await appendAll(log, 'a', numbers(1, 10), {
-        events: 4,
-        ms: 3_600_000,
-      });
-      const { id } = await new TestReader(log, 'a', first).item();
-      expect(id).toBe(sixth);
-      expect(await new TestReader(log, 'a', id).texts(4)).toEqual(['7', '8', '9', '10']);
-    });
-
     it.each([
       ['of another epoch', () => 'ffffffffffff-1'],
       ['of another epoch, with a later sequence number', () => 'ffffffffffff-1000'],
@@ -230,58 +196,35 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       expect(await new TestReader(log, 'b', id).texts(1)).toEqual(['y']);
     });
 
-    it('a reader from the beginning of a channel without events begins with joined, and misses none', async () => {
-      const { log, reopen } = await openLog();
-      await appendAll(log, 'a', ['other']);
-      const reader = new TestReader(await reopen(), 'new', beginning);
-      const { id, type } = await reader.item();
-      expect(type).toBe('joined');
-      await appendAll(log, 'new', ['x', 'y']);
-      expect(await reader.texts(2)).toEqual(['x', 'y']);
-      for (const after of [id, beginning])
-        expect(await new TestReader(log, 'new', after).texts(2)).toEqual(['x', 'y']);
-    });
+    it.each([undefined, beginning])(
+      'a reader with the id %s in a channel without events begins with joined, and misses none',
+      async (after) => {
+        const { log, reopen } = await openLog();
+        await appendAll(log, 'a', ['other']);
+        const other = await reopen();
+        const reader = new TestReader(other, 'new', after);
+        const { id, type } = await reader.item();
+        expect(type).toBe('joined');
+        await appendAll(log, 'new', ['x', 'y']);
+        expect(await reader.texts(2)).toEqual(['x', 'y']);
+        for (const from of [id, beginning])
+          expect(await new TestReader(other, 'new', from).texts(2)).toEqual(['x', 'y']);
+      },
+    );
 
-    it('a slow reader gets one resync for all events that were removed since it was read', async () => {
-      const { log } = await openLog();
-      const keep = { events: 10, ms: 3_600_000 };
-      const reader = new TestReader(log, 'a');
-      await reader.item();
-      await appendAll(log, 'a', numbers(1, 5), keep);
-      expect(await reader.texts(1)).toEqual(['1']);
-      await Promise.all(numbers(6, 1000).map((event) => log.append('a', event, keep)));
-      const texts: string[] = [];
-      // oxlint-disable-next-line no-await-in-loop -- one item after the other
-      while (texts.at(-1) !== '1000') texts.push(...(await reader.texts(1)));
-      const gap = texts.indexOf('(resync)');
-      // It may hold a page of events that it had read.
-      expect(texts.slice(0, gap)).toEqual(numbers(2, gap + 1));
-      expect(texts.slice(gap + 1)).toEqual(numbers(991, 1000));
-    });
-
-    it('aborting the signal ends a reader that waits', async () => {
-      const { log } = await openLog();
-      const reader = new TestReader(log, 'a');
-      await reader.item();
-      const pending = reader.next();
-      reader.abort();
-      expect(await pending).toMatchObject({ done: true });
-      expect(await reader.next()).toMatchObject({ done: true });
-    });
-
-    it('aborting the signal ends a reader that has more to read', async () => {
+    it('aborting the signal ends a reader that waits, one that has more to read, and one that has not begun', async () => {
       const { log } = await openLog();
       await appendAll(log, 'a', ['x', 'y', 'z']);
-      const reader = new TestReader(log, 'a', beginning);
-      await reader.item();
-      reader.abort();
-      expect(await reader.next()).toMatchObject({ done: true });
-    });
-
-    it('a reader whose signal is aborted already ends without an item', async () => {
-      const { log } = await openLog();
-      const iterator = log.read('a', undefined, AbortSignal.abort())[Symbol.asyncIterator]();
-      expect(await iterator.next()).toMatchObject({ done: true });
+      const [waiting, reading, beginner] = [undefined, beginning, beginning].map(
+        (after) => new TestReader(log, 'a', after),
+      );
+      await waiting?.item();
+      await reading?.item();
+      const pending = waiting?.next();
+      for (const reader of [waiting, reading, beginner]) reader?.abort();
+      expect(await pending).toMatchObject({ done: true });
+      for (const reader of [waiting, reading, beginner])
+        expect(await reader?.next()).toMatchObject({ done: true });
     });
 
     it('channels and events may be any strings, also long ones', async () => {
