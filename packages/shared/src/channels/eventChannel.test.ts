@@ -340,8 +340,8 @@ describe('eventChannel', () => {
         ({ data, declaredCode }) => [declaredCode, data.lastEventId],
       );
       respond();
-      const [received, lastEventId] = await first;
-      expect(received).toBe(expected);
+      const [answer, lastEventId] = await first;
+      expect(answer).toBe(expected);
       await publishAll(channel, ['Rex']);
       const rest = await channel.subscribe('north', { lastEventId, signal });
       expect(await take(rest, 1)).toMatchObject([{ data: change('Rex') }]);

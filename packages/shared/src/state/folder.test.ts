@@ -1,11 +1,13 @@
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryState } from 'trpc-gateway';
+import { nextMessage } from '@petstore/testing/nextMessage';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { startProcess } from '@petstore/testing/startProcess';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
 import { describeState } from './testing/stateContract.ts';
 
@@ -27,6 +29,28 @@ describeState('in memory', async () => {
 describeState('in a folder', async () => {
   const path = await newPath();
   return { state: openFolder(path), reopen: async () => openFolder(path) };
+});
+
+it('four processes that share a folder accept 1,000 calls of a limit of 1,000', async () => {
+  const path = await newPath();
+  const program = `
+    const { folderState } = await import(${JSON.stringify(new URL('folder.ts', import.meta.url).href)});
+    const state = folderState(${JSON.stringify({ path })});
+    process.send('ready');
+    await new Promise((resolve) => process.once('message', resolve));
+    let accepted = 0;
+    for (let call = 0; call < 600; call += 1)
+      if (state.take('a', 1, { size: 1000, windowMs: 3_600_000_000 }).isTaken) accepted += 1;
+    process.send(accepted);`;
+  const processes = Array.from({ length: 4 }, () =>
+    fork('-', [], { execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program] }),
+  );
+  onTestFinished(() => processes.forEach((each) => each.kill('SIGKILL')));
+  await Promise.all(processes.map(nextMessage));
+  const accepting = processes.map(nextMessage);
+  for (const each of processes) each.send('go');
+  const accepted = await Promise.all(accepting);
+  expect(accepted.reduce<number>((total, each) => total + Number(each), 0)).toBe(1000);
 });
 
 it('a state folder is readable by its owner only, and keeps values and buckets after close', async () => {
@@ -68,23 +92,48 @@ it('folderState rejects an lmdb that exports no version, with the version that i
   vi.resetModules();
   const older = await import('./folder.ts');
   vi.doUnmock('lmdb');
+  // Other files of this process would get it.
+  vi.resetModules();
   const path = await newPath();
   expect(() => older.folderState({ path })).toThrow('needs lmdb 3.1 or newer, found an older one.');
 });
 
-it.each([0o777, 0o775, 0o722])(
-  'folderState rejects a folder of mode %o, because other users can write to it',
-  async (mode) => {
+it.each<[what: string, mode: number, names: readonly string[], fix: string]>([
+  ['an empty folder', 0o777, [], 'run chmod 700 PATH, or choose'],
+  ['a folder of a group', 0o775, [], 'run chmod 700 PATH, or choose'],
+  [
+    'a folder with files of LMDB only',
+    0o722,
+    ['values.mdb', 'values.mdb-lock'],
+    'run chmod 700 PATH, or choose',
+  ],
+  ['a sticky folder such as /tmp', 0o1777, [], 'choose'],
+  ['a folder with other files', 0o777, ['mine.txt'], 'choose'],
+])(
+  'folderState rejects %s of mode %o, because other users can write to it',
+  async (_what, mode, names, fix) => {
     const path = await newPath();
     await mkdir(path);
+    for (const name of names) await writeFile(join(path, name), '');
     await chmod(path, mode);
     expect(() => folderState({ path })).toThrow(
       expect.objectContaining({
         name: 'FolderError',
-        message: `Other users can write to the folder ${path} (mode ${mode.toString(8)}): run chmod 700 ${path}, or choose a folder that only this user can write to.`,
+        message: `Other users can write to the folder ${path} (mode ${mode.toString(8)}): ${fix.replace('PATH', path)} a folder that only this user can write to.`,
       }),
     );
-    expect(await readdir(path)).toEqual([]);
+    expect(await readdir(path)).toEqual(names);
+  },
+);
+
+it.runIf(process.getuid?.() === 0)(
+  'folderState accepts a folder of another user that its group may write to',
+  async () => {
+    const path = await newPath();
+    await mkdir(path);
+    await chown(path, 65_534, 0);
+    await chmod(path, 0o2775);
+    expect(await openFolder(path).add('key', 'value', 60_000)).toBeUndefined();
   },
 );
 
@@ -95,21 +144,26 @@ it('folderState accepts a folder that other users can only read', async () => {
   expect(await openFolder(path).add('key', 'value', 60_000)).toBeUndefined();
 });
 
-it.each(['values.mdb', 'values.mdb-lock', 'buckets.mdb', 'buckets.mdb-lock'])(
-  'folderState rejects a symbolic link %s, and writes nothing to its target',
-  async (name) => {
-    const path = await newPath();
-    await mkdir(path, { mode: 0o700 });
-    const victim = `${path}-victim`;
-    await writeFile(victim, 'important');
-    await symlink(victim, join(path, name));
-    expect(() => folderState({ path })).toThrow(
-      expect.objectContaining({
-        name: 'FolderError',
-        message: `${join(path, name)} is a symbolic link; it must be a regular file. Remove it, or choose another folder.`,
-      }),
+describe.each(['values.mdb', 'values.mdb-lock', 'buckets.mdb', 'buckets.mdb-lock'])(
+  'a symbolic link %s',
+  (name) => {
+    it.each(['important', undefined])(
+      'is rejected, and nothing is written to its target: %s',
+      async (text) => {
+        const path = await newPath();
+        await mkdir(path, { mode: 0o700 });
+        const target = `${path}-target`;
+        if (text !== undefined) await writeFile(target, text);
+        await symlink(target, join(path, name));
+        expect(() => folderState({ path })).toThrow(
+          expect.objectContaining({
+            name: 'FolderError',
+            message: `${join(path, name)} is a symbolic link; it must be a regular file. Remove it, or choose another folder.`,
+          }),
+        );
+        expect(await readFile(target, 'utf8').catch(() => undefined)).toBe(text);
+      },
     );
-    expect(await readFile(victim, 'utf8')).toBe('important');
   },
 );
 

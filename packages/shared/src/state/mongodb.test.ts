@@ -2,7 +2,6 @@ import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mon
 import { MongoClient } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { mongodbState } from './mongodb.ts';
-import { acceptedTogether } from './testing/acceptedTogether.ts';
 import { describeState } from './testing/stateContract.ts';
 import { describeUnreachableState } from './testing/unreachableState.ts';
 
@@ -13,15 +12,16 @@ async function newDatabase() {
     await client.close();
     await database.drop();
   });
-  const open = () =>
-    mongodbState({
+  const open = async () => {
+    const state = await mongodbState({
       connect: () => new MongoClient(database.uri, { serverSelectionTimeoutMS: 500 }),
       database: database.database,
     });
+    onTestFinished(() => state.close());
+    return state;
+  };
   return { ...database, db: client.db(database.database), open };
 }
-
-const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
 it('mongodbState rejects a driver that has no signals, with its version', async () => {
   const client = new MongoClient('mongodb://127.0.0.1');
@@ -35,12 +35,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   describeState(
     'in MongoDB',
     async () => {
-      const database = await newDatabase();
-      const open = async () => {
-        const state = await database.open();
-        onTestFinished(() => state.close());
-        return state;
-      };
+      const { open } = await newDatabase();
       return { state: await open(), reopen: open };
     },
     { tolerance: 0.05 },
@@ -49,7 +44,6 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   it('mongodbState stores hashes of keys only, and has a TTL index on expiresAt', async () => {
     const { db, open } = await newDatabase();
     const state = await open();
-    onTestFinished(() => state.close());
     await state.add('credential secret', 'value', 60_000);
     await state.take('credential secret', 1, { size: 10, windowMs: 60_000 });
     const rows = await db.collection('gatewayState').find().toArray();
@@ -63,7 +57,6 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   it('unused tokens of a lease return to the bucket', async () => {
     const { open } = await newDatabase();
     const [one, other] = [await open(), await open()];
-    onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
     const bucket = { size: 1000, windowMs: 3_600_000 };
     expect(await one.take('a', 1, bucket)).toMatchObject({ isTaken: true, left: 999 });
     // The first process has leased a 64th.
@@ -74,7 +67,6 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   it('a process leases no tokens if they would not suffice, and none to read a bucket', async () => {
     const { open } = await newDatabase();
     const [one, other] = [await open(), await open()];
-    onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
     const bucket = { size: 10, windowMs: 3_600_000 };
     await one.take('a', 4, bucket);
     expect(await one.take('a', 7, bucket)).toMatchObject({ isTaken: false, left: 6 });
@@ -83,18 +75,6 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     await one.take('b', 0, large);
     expect(await other.take('b', 1000, large)).toMatchObject({ isTaken: true, left: 0 });
   });
-
-  // The contract above tests four states in one process. Four processes take seconds to start.
-  it.skipIf(process.env['PETSTORE_TESTS'] === undefined)(
-    'four processes accept 1,000 calls of a limit of 1,000, within 5%',
-    async () => {
-      const { uri, database } = await newDatabase();
-      const bucket = { limit: 1000, windowMs: 3_600_000 };
-      const accepted = await acceptedTogether(4, { state: { uri, database }, ...bucket, calls: 600 });
-      expect(sum(accepted)).toBeGreaterThanOrEqual(950);
-      expect(sum(accepted)).toBeLessThanOrEqual(1050);
-    },
-  );
 
   describeUnreachableState('in MongoDB', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');

@@ -10,7 +10,7 @@ import { createClient, createSentinel } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RedisClient } from '../redis/redisConnection.ts';
 import { redisState } from './redis.ts';
-import { acceptedBy } from './testing/acceptedTogether.ts';
+import { acceptedBy } from './testing/acceptedBy.ts';
 import { describeUnreachableState } from './testing/unreachableState.ts';
 
 describe.skipIf(!hasRedis)('a state in a Redis that fails', () => {

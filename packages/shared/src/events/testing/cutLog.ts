@@ -17,7 +17,7 @@ export function cutLog(log: EventLog) {
   return {
     log: cut,
     /** Cuts it. @returns the function that restores it */
-    cut(): () => void {
+    cut: (): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       reachable = promise;
       return resolve;
