@@ -91,16 +91,6 @@ describe.each([
       expect(await pets().lastId()).toBeGreaterThanOrEqual(last);
     });
 
-    test('a transfer neither counts nor reads deleted animals whose idempotency keys are valid', async () => {
-      const kept = await asStore(async (store) => {
-        const { record } = await petsOf(store).createOnce(pet, { caller: 'ada', key: 'key' });
-        await petsOf(store).delete(record.id);
-        return petsOf(store).create(pet);
-      });
-      expect(await pets().count()).toBe(1);
-      expect(await pets().records(0, 10)).toEqual([kept]);
-    });
-
     test('put and putKeys store animals under their ids and keys, and new ids follow', async () => {
       await pets().raiseLastId(2 ** 40);
       await pets().put(animals);

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { collections } from '../../collections.ts';
 import { Animal, animals, type NewPet, PetStatus } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection, type StoredRecord } from '../collection.ts';
-import { newRecords } from './contractValues.ts';
 import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store } from '../store.ts';
 
 /** Value of `maxReservations` for each store under test. */
@@ -181,15 +180,6 @@ export function storeContract(
         expect([...first, third].map(({ id }) => id)).toEqual([1, 2, 3]);
       });
 
-      test('200 concurrent creates store 200 animals', async () => {
-        const created = await Promise.all(
-          Array.from({ length: 200 }, (_, index) => pets.create(petWith({ name: `animal ${index}` }))),
-        );
-        expect(new Set(created.map(({ id }) => id)).size).toBe(200);
-        const stored = (await walk(store, 100)).flat();
-        expect(stored).toEqual(created.toSorted((one, other) => one.id - other.id));
-      });
-
       test('get and list return an animal as soon as its create has resolved', async () => {
         for (let round = 0; round < 20; round++) {
           const concurrent = promiseOf(() => pets.list({ limit: 100 }));
@@ -213,11 +203,28 @@ export function storeContract(
     });
 
     describe('a field', () => {
-      // Of each collection, so that a new field or collection is tested without a new case.
-      test.for(contractCollections.map((definition) => [definition.name, definition] as const))(
+      // Of each collection. A new field needs a value here.
+      test.for<[name: string, definition: CollectionDefinition, values: readonly object[]]>([
+        [
+          'animals',
+          animals,
+          [
+            { name: '\u{10ffff}\ud7ff\u0000', categoryId: Number.MIN_SAFE_INTEGER, status: 'pending' },
+            { name: '', categoryId: Number.MAX_SAFE_INTEGER },
+          ],
+        ],
+        [
+          'categories',
+          categories,
+          [
+            { name: 'Dogs', kind: '', size: 1e300, note: null, tags: [{ tag: '\u0000' }, { tag: '' }] },
+            { name: 'Cats', kind: '$a.b', size: -5e-324, note: '__proto__', tags: [] },
+            { name: 'Lions' },
+          ],
+        ],
+      ])(
         'every field of %s is read as it was written, by get and list, also after reopening',
-        async ([, definition]) => {
-          const [values = []] = fc.sample(newRecords(definition, 50), 1);
+        async ([, definition, values]) => {
           const assigned = definition.fields.filter((field) => field === 'id' || field === 'version');
           const present = new Set([...assigned, ...values.flatMap((each) => Object.keys(each))]);
           expect(present).toEqual(new Set(definition.fields));
@@ -438,17 +445,6 @@ export function storeContract(
     });
 
     describe('list', () => {
-      test('list by status returns only the one animal of 500 that has it', async () => {
-        const creates = Array.from({ length: 500 }, (_, index) =>
-          pets.create(petWith(index === 250 ? { status: 'pending' } : { status: 'available' })),
-        );
-        const rare = (await Promise.all(creates))[250];
-        expect(await pets.list({ limit: 100, where: { status: 'pending' } })).toEqual({
-          records: [rare],
-          hasNext: false,
-        });
-      });
-
       test('list accepts any integer as cursor, and excludes the record with that id', async () => {
         const [first, second] = [await pets.create(petWith()), await pets.create(petWith())];
         const after = async (cursor: number) => (await pets.list({ limit: 20, cursor })).records;
