@@ -250,35 +250,6 @@ it('append and readers that wait throw after the folder was removed, and a new l
   expect(typesOf(await readItems(other, id, 2))).toEqual(['resync', 'event']);
 });
 
-it('an append is rejected after 5 s while another process holds the lock, and never stored', async () => {
-  const path = await newPath();
-  const log = openFolder(path);
-  await log.append('a', 'x', keep);
-  const name = (await readdir(path)).find((each) => each.endsWith('.mdb')) ?? '';
-  const program = `
-    const { open } = await import('lmdb');
-    open({ path: ${JSON.stringify(join(path, name))}, noSubdir: true }).transactionSync(() => {
-      process.send('held');
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    });`;
-  const holder = fork('-', [], { execArgv: ['--input-type=module', '-e', program] });
-  onTestFinished(() => void holder.kill('SIGKILL'));
-  await nextMessage(holder);
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const late = log.append('a', 'late', keep);
-  const settled = Promise.allSettled([late]);
-  await vi.advanceTimersByTimeAsync(5000);
-  const message = expect.stringContaining('has not completed a write for 5 s');
-  expect(await settled).toMatchObject([{ reason: { message } }]);
-  // Readers need no lock.
-  expect(typesOf(await readItems(log, beginning, 1))).toEqual(['event']);
-  holder.kill('SIGKILL');
-  vi.useRealTimers();
-  await log.append('a', 'y', keep);
-  expect(await readItems(log, beginning, 2)).toMatchObject([{ event: 'x' }, { event: 'y' }]);
-});
-
 it.skipIf(lacksSmallDisks())(
   'publishing is rejected while the disk is full; readers go on, and nothing is lost or stored twice',
   async () => {

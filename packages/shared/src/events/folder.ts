@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, watch } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { GroupCommit } from '../lmdb/groupCommit.ts';
+import { createFileCommits } from '../lmdb/fileCommits.ts';
 import { LmdbFile } from '../lmdb/lmdbFile.ts';
 import { openInFolder } from '../lmdb/sharedFolder.ts';
 import { type ChannelPage, ChannelWatches, logClosed, readChannel } from './channelReader.ts';
@@ -25,12 +25,6 @@ export interface FolderEventLogOptions {
    */
   readonly path: string;
 }
-
-/** How long an append waits, in milliseconds. */
-const timeoutMs = 5000;
-
-/** How long `close` waits for pending appends, in milliseconds. */
-const closeTimeoutMs = 2000;
 
 /** How often a process looks for events of others where the system may not report them, in milliseconds. Linux always does. */
 const pollMs = 500;
@@ -66,24 +60,13 @@ function openLog(folder: string): EventLog {
     (root) => openEventTables(root, fileEpoch(path)),
   );
   file.tables.root.transactionSync(() => beginOpening(file.tables, Date.now()));
-  const hangs = (ms: number) =>
-    new Error(
-      `The event log ${path} has not completed a write for ${ms / 1000} s: its disk hangs, a process that shares it is suspended, or the machine is overloaded.`,
-    );
-  const commits = new GroupCommit(
-    {
-      check: () => file.check(),
-      onCommitted() {
-        file.rejectReplaced();
-        // LMDB shows a commit to other processes just after it has written the file: some may have looked in between.
-        const now = new Date();
-        utimesSync(path, now, now);
-        changes.look();
-      },
-      transact: (runJobs) => file.tables.root.childTransaction(runJobs),
-    },
-    { timeoutMs, limits: 'job', notStarted: () => hangs(timeoutMs) },
-  );
+  const commits = createFileCommits(`The event log ${path}`, file, () => {
+    file.rejectReplaced();
+    // LMDB shows a commit to other processes just after it has written the file: some may have looked in between.
+    const now = new Date();
+    utimesSync(path, now, now);
+    changes.look();
+  });
   const watches = new ChannelWatches();
   const changes = watchChanges(file, watches);
   const sweep = createSweep();
@@ -100,10 +83,10 @@ function openLog(folder: string): EventLog {
     async append(channel, event, keep) {
       if (isClosed) throw logClosed();
       const hashed = hashName(channel);
-      return commits.write(() => {
+      return commits.write((tables) => {
         const now = Date.now();
-        sweep(file.tables, now);
-        return storeEvent(file.tables, hashed, { event, keep, now });
+        sweep(tables, now);
+        return storeEvent(tables, hashed, { event, keep, now });
       });
     },
     read: (channel, after, signal) =>
@@ -113,8 +96,7 @@ function openLog(folder: string): EventLog {
       isClosed = true;
       changes.close();
       watches.close();
-      if (!(await commits.idle(closeTimeoutMs))) throw hangs(closeTimeoutMs);
-      await file.close();
+      await commits.close();
     },
   };
 }

@@ -215,7 +215,7 @@ it('a write is rejected after 5 s while another process holds the lock, and neve
   expect(settled).toBe(0);
   await vi.advanceTimersByTimeAsync(1);
   const reason = new Error(
-    `The state in ${join(path, 'values.mdb')} has not completed a write for 5 s: its disk hangs, or a process that shares it is suspended.`,
+    `The state in ${join(path, 'values.mdb')} has not completed a write for 5 s: its disk hangs, a process that shares it is suspended, or the machine is overloaded.`,
   );
   expect(await writes).toEqual([
     { status: 'rejected', reason },

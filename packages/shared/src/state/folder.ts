@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type State, takeTokens } from 'trpc-gateway';
 import type { Database, RootDatabase } from 'lmdb';
 import { bucketEpoch } from './bucketEpoch.ts';
-import { GroupCommit } from '../lmdb/groupCommit.ts';
+import { createFileCommits } from '../lmdb/fileCommits.ts';
 import { LmdbFile } from '../lmdb/lmdbFile.ts';
 import { openInFolder } from '../lmdb/sharedFolder.ts';
 
@@ -26,9 +26,6 @@ interface ValueRow {
 /** How many expired entries each insert removes: more than one, so that expired entries cannot accumulate. */
 const sweepLimit = 4;
 
-/** How long `close` waits for pending writes, in milliseconds. */
-const closeTimeoutMs = 2000;
-
 /**
  * Opens state in a folder (LMDB) that is shared by the processes of one machine. Values are on disk when `add` and `set`
  * resolve. Buckets survive the exit of their processes but not a power failure, which affects a limit for at most one window.
@@ -47,12 +44,8 @@ export function folderState({ path }: FolderStateOptions): FolderState {
     ...values.state,
     take: buckets.take,
     async close() {
-      if (!(await values.commits.idle(closeTimeoutMs))) {
-        throw new Error(
-          `The state folder ${folder} has not completed a write for ${closeTimeoutMs / 1000} s: its disk hangs, or a process that shares it is suspended.`,
-        );
-      }
-      await Promise.all([values.file.close(), buckets.file.close()]);
+      await values.close();
+      await buckets.file.close();
     },
   };
 }
@@ -72,24 +65,7 @@ function openValues(path: string) {
     rows: root.openDB('values', { encoding: 'json', keyEncoding: 'binary' }),
     expiries: root.openDB('expiries', { encoding: 'binary', keyEncoding: 'binary' }),
   }));
-  const timeoutMs = 5000;
-  const commits = new GroupCommit(
-    {
-      // Another user of the file in this process may have made it unusable.
-      check: () => file.check(),
-      transact: (runJobs) => file.tables.root.childTransaction(runJobs),
-    },
-    {
-      timeoutMs,
-      // Requests stop waiting earlier, and the gateway repeats later.
-      limits: 'job',
-      notStarted: () =>
-        new Error(
-          `The state in ${path} has not completed a write for ${timeoutMs / 1000} s: its disk hangs, or a process that shares it is suspended.`,
-        ),
-    },
-  );
-  const write = <T>(job: (tables: ValueTables) => T): Promise<T> => commits.write(() => job(file.tables));
+  const { close, write } = createFileCommits(`The state in ${path}`, file);
 
   /** Stores a value and removes expired ones. Must run inside a write transaction. */
   function put({ expiries, rows }: ValueTables, digest: Uint8Array, value: string, ttlMs: number): void {
@@ -129,7 +105,7 @@ function openValues(path: string) {
       });
     },
   };
-  return { file, commits, state };
+  return { state, close };
 }
 
 function openBuckets(path: string) {
