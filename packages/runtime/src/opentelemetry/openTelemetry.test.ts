@@ -151,19 +151,7 @@ describe('required attributes of the semantic conventions', () => {
       'GET /v1/broken',
       [...httpRequestAttributes, ...httpResponseAttributes, 'error.type'],
     ],
-    [
-      'request of an unknown path',
-      '/nowhere',
-      'GET',
-      [...httpRequestAttributes, 'http.response.status_code'],
-    ],
     ['page', '/openapi.json', 'GET /openapi.json', [...httpRequestAttributes, ...httpResponseAttributes]],
-    [
-      'batch',
-      '/trpc/slow,slow?batch=1',
-      'GET /trpc/{path}',
-      [...httpRequestAttributes, ...httpResponseAttributes],
-    ],
     ['call', '/trpc/slow,slow?batch=1', 'slow', rpcAttributes],
     ['failing call', '/trpc/full', 'full', [...rpcAttributes, 'error.type']],
   ])(
@@ -192,7 +180,6 @@ describe('required attributes of the semantic conventions', () => {
       's',
       ['http.request.method', 'url.scheme', 'http.response.status_code', 'http.route', 'error.type'],
     ],
-    ['http.server.active_requests', '{request}', ['http.request.method', 'url.scheme']],
     [
       'rpc.server.call.duration',
       's',
