@@ -173,28 +173,6 @@ it('folderState rejects a folder in place of a file', async () => {
   expect(() => folderState({ path })).toThrow('buckets.mdb is not a file; it must be a regular file.');
 });
 
-it('writes that wait together are stored over several turns of the event loop', async () => {
-  const state = openFolder(await newPath());
-  let turn = 0;
-  let isRunning = true;
-  const countTurns = () => {
-    turn += 1;
-    if (isRunning) setImmediate(countTurns);
-  };
-  countTurns();
-  const storedIn: number[] = [];
-  await Promise.all(
-    // More would take longer on a busy machine than a write may take.
-    Array.from({ length: 2000 }, async (_, at) => {
-      await state.add(`key ${at}`, 'x'.repeat(500), 60_000);
-      storedIn[turn] = (storedIn[turn] ?? 0) + 1;
-    }),
-  );
-  isRunning = false;
-  // One transaction accepts writes for 5 ms. More than this would be a write in 3.3 µs.
-  expect(Math.max(...Object.values(storedIn))).toBeLessThan(1500);
-});
-
 it('a write is rejected after 5 s while another process holds the lock, and never stored', async () => {
   const path = await newPath();
   const state = openFolder(path);
