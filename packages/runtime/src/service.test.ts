@@ -7,6 +7,7 @@ import { NotReadyError } from './health/healthRoutes.ts';
 import { log as jsonLogPart } from './log/log.ts';
 import type { LoggedRequest } from './parts.ts';
 import { startService } from './service.ts';
+import { failures } from './testing/failures.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({ pay: t.procedure.meta({ idempotencyKey: 'optional' }).mutation(() => 'paid') });
@@ -131,15 +132,7 @@ test('/readyz answers 503 while a check hangs, the record of each such request h
   expect(await service.notReady()).toBe('draining');
 });
 
-test.each<[what: string, fail: () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('away');
-    },
-  ],
-  ['rejects', async () => Promise.reject(new Error('away'))],
-])(
+test.each(failures)(
   'a log or metrics whose onResponse %s changes no response and does not end the process',
   async (_, fail) => {
     // Not mocks, which would handle the rejections.

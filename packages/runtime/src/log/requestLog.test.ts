@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoggedRequest } from '../parts.ts';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
 import { serializeError } from './serializeError.ts';
+import { failures } from '../testing/failures.ts';
 
 class AwayError extends Error {}
 
@@ -305,15 +306,7 @@ describe('an unexpected error', () => {
   });
 });
 
-test.each<[what: string, fail: () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('broken');
-    },
-  ],
-  ['rejects', async () => Promise.reject(new Error('broken'))],
-])('an error is logged as unexpected, each time, if kindOf %s', async (_, fail) => {
+test.each(failures)('an error is logged as unexpected, each time, if kindOf %s', async (_, fail) => {
   const { report, lines } = recordLines({ requests: 'errors', kindOf: fail as typeof kindOf });
   const failed = { status: 500, error: new Error('unexpected') };
   const unhandled = await unhandledRejections(() => {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Db } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -109,27 +108,6 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
       const created = await store.collection(animals).create(pet);
       expect(await store.collection(animals).get(created.id)).toEqual({ id: created.id, ...pet });
     }
-  });
-
-  test('a store under load reconnects after each of ten disconnections', async () => {
-    const { proxy, open } = await proxiedDatabase(1000);
-    const store = await open();
-    await store.ready();
-    const stopped = new AbortController();
-    const loops = Array.from({ length: 32 }, async () => {
-      while (!stopped.signal.aborted)
-        await Promise.resolve(store.collection(animals).get(1)).catch(() => delay(10));
-    });
-    for (let round = 0; round < 10; round++) {
-      // Longer than the driver's interval between two server checks.
-      await delay(300);
-      proxy.set({ kind: 'reject' });
-      await delay(100);
-      proxy.set({ kind: 'none' });
-      await expect(vi.waitFor(async () => store.ready())).resolves.toBeUndefined();
-    }
-    stopped.abort();
-    await Promise.all(loops);
   });
 
   test('wrong credentials fail with forbidden, and the error does not contain them', async () => {
