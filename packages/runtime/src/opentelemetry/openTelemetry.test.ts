@@ -16,6 +16,24 @@ import {
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_RPC_METHOD,
+  ATTR_RPC_RESPONSE_STATUS_CODE,
+  ATTR_RPC_SYSTEM_NAME,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  ATTR_URL_PATH,
+  ATTR_URL_QUERY,
+  ATTR_URL_SCHEME,
+  METRIC_HTTP_SERVER_ACTIVE_REQUESTS,
+  METRIC_HTTP_SERVER_REQUEST_DURATION,
+  METRIC_RPC_SERVER_CALL_DURATION,
+} from '@opentelemetry/semantic-conventions/incubating';
 import { createGateway, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
@@ -133,27 +151,33 @@ const spanNamed = ({ spans }: Started, name: string) => {
 
 // The requirement levels of the semantic conventions 1.45: HTTP spans and metrics, RPC spans and metrics. A condition that
 // holds makes an attribute required.
-const httpRequestAttributes = ['http.request.method', 'url.path', 'url.scheme'];
-const httpResponseAttributes = ['http.response.status_code', 'http.route', 'server.port'];
+const httpRequestAttributes = [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_PATH, ATTR_URL_SCHEME];
+const httpResponseAttributes = [ATTR_HTTP_RESPONSE_STATUS_CODE, ATTR_HTTP_ROUTE, ATTR_SERVER_PORT];
 const rpcAttributes = [
-  'rpc.system.name',
-  'rpc.method',
-  'rpc.response.status_code',
-  'server.address',
-  'server.port',
+  ATTR_RPC_SYSTEM_NAME,
+  ATTR_RPC_METHOD,
+  ATTR_RPC_RESPONSE_STATUS_CODE,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
 ];
 
 describe('required attributes of the semantic conventions', () => {
   it.each<[what: string, path: string, span: string, attributes: readonly string[]]>([
     [
+      'request',
+      '/v1/pets/7?token=a',
+      'GET /v1/pets/{id}',
+      [...httpRequestAttributes, ...httpResponseAttributes, ATTR_URL_QUERY],
+    ],
+    [
       'failing request',
       '/v1/broken',
       'GET /v1/broken',
-      [...httpRequestAttributes, ...httpResponseAttributes, 'error.type'],
+      [...httpRequestAttributes, ...httpResponseAttributes, ATTR_ERROR_TYPE],
     ],
     ['page', '/openapi.json', 'GET /openapi.json', [...httpRequestAttributes, ...httpResponseAttributes]],
     ['call', '/trpc/slow,slow?batch=1', 'slow', rpcAttributes],
-    ['failing call', '/trpc/full', 'full', [...rpcAttributes, 'error.type']],
+    ['failing call', '/trpc/full', 'full', [...rpcAttributes, ATTR_ERROR_TYPE]],
   ])(
     'the span of a %s has every attribute that the conventions require',
     async (_what, path, name, attributes) => {
@@ -169,21 +193,28 @@ describe('required attributes of the semantic conventions', () => {
     const started = await start();
     await fetch(`http://127.0.0.1:${started.port}/v1/pets/7`, { method: 'PURGE' });
     expect(spanNamed(started, 'HTTP /v1/pets/{id}').attributes).toMatchObject({
-      'http.request.method': '_OTHER',
-      'http.request.method_original': 'PURGE',
+      [ATTR_HTTP_REQUEST_METHOD]: '_OTHER',
+      [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: 'PURGE',
     });
   });
 
   it.each<[name: string, unit: string, attributes: readonly string[]]>([
     [
-      'http.server.request.duration',
+      METRIC_HTTP_SERVER_REQUEST_DURATION,
       's',
-      ['http.request.method', 'url.scheme', 'http.response.status_code', 'http.route', 'error.type'],
+      [
+        ATTR_HTTP_REQUEST_METHOD,
+        ATTR_URL_SCHEME,
+        ATTR_HTTP_RESPONSE_STATUS_CODE,
+        ATTR_HTTP_ROUTE,
+        ATTR_ERROR_TYPE,
+      ],
     ],
+    [METRIC_HTTP_SERVER_ACTIVE_REQUESTS, '{request}', [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_SCHEME]],
     [
-      'rpc.server.call.duration',
+      METRIC_RPC_SERVER_CALL_DURATION,
       's',
-      ['rpc.system.name', 'rpc.method', 'rpc.response.status_code', 'error.type'],
+      [ATTR_RPC_SYSTEM_NAME, ATTR_RPC_METHOD, ATTR_RPC_RESPONSE_STATUS_CODE, ATTR_ERROR_TYPE],
     ],
   ])(
     'the metric %s, in %s, has every attribute that the conventions require',
