@@ -83,6 +83,8 @@ const primitives = router({
   refined: both(z.string().min(1).trim().refine(Boolean).superRefine(notCalled).toUpperCase()),
   coercedString: both(z.coerce.string()),
   coercedNumber: both(z.object({ n: z.coerce.number().optional() })),
+  coercedBoolean: both(z.coerce.boolean().array()),
+  coercedBigint: both(z.coerce.bigint()),
   coercedDate: both(z.coerce.date().nullable()),
 });
 
