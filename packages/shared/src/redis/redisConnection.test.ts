@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { RedisConnection } from './redisConnection.ts';
 
-it('a client that has connected to a server that is away is replaced after its first command that exceeds its time', async () => {
+it('a client of a server that is away is replaced once, after the first of its commands that exceeds its time', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const away = new Promise<string>(() => {});
-  const replies = [away, 'reply'];
+  const replies = [away, 'reply', 'reply of a third client'];
   const connection = new RedisConnection(() => {
     const reply = replies.shift();
     const nothing = async () => {};
@@ -19,8 +19,9 @@ it('a client that has connected to a server that is away is replaced after its f
     };
   });
   const run = () => connection.run((client) => client.eval(), 4000);
-  const first = run().catch((error: unknown) => error);
+  const commands = [run(), run()].map((command) => command.catch((error: unknown) => error));
   await vi.advanceTimersByTimeAsync(4000);
-  expect(await first).toMatchObject({ message: 'Redis has not responded for 4 s.' });
+  const late = { message: 'Redis has not responded for 4 s.' };
+  expect(await Promise.all(commands)).toMatchObject([late, late]);
   expect(await run()).toBe('reply');
 });
