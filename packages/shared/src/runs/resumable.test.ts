@@ -335,6 +335,15 @@ describe('resumable', () => {
     expect(await client.next()).toMatchObject({ done: true });
   });
 
+  it('a producer that sends nothing stops when the log is emptied', async () => {
+    const log = new EmptiedLog(openMemory(), openMemory());
+    const producer = new TestProducer();
+    await connect(openRuns(log, { abandonedMs: 3_600_000 }), producer);
+    await expect.poll(() => producer.calls).toBe(1);
+    log.empty();
+    await expect.poll(() => producer.signal?.aborted).toBe(true);
+  });
+
   it('a process that closes begins no run', async () => {
     const log = openMemory();
     const producer = new TestProducer();
