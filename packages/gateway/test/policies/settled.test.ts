@@ -65,6 +65,10 @@ const router = t.router({
   failingFile: t.procedure
     .meta({ openapi: { method: 'GET', path: '/failing-file', produces: 'text/plain' } })
     .query(() => failsAfter(Buffer.from('file'))),
+  twoErrors: t.procedure.query(() => ({
+    first: Promise.reject(new TRPCError({ code: 'CONFLICT' })),
+    later: nextTurn().then(() => Promise.reject(new TRPCError({ code: 'NOT_FOUND' }))),
+  })),
   endlessEvents: t.procedure
     .meta({ openapi: { method: 'GET', path: '/endless', event: z.int() } })
     .subscription(({ signal }) => endless(1, signal)),
@@ -297,6 +301,13 @@ describe('a stream that ends otherwise than it should', () => {
   ])('settled has the code of the error with which %s end after their first value', async (_what, fail) => {
     const started = await start({});
     await fail(started).catch(() => undefined);
+    await recorded(started);
+    expect(started.settled).toEqual([['CONFLICT']]);
+  });
+
+  it('settled has the first error of a call, of whose JSON lines two have one', async () => {
+    const started = await start({});
+    await fetched('/trpc/twoErrors?batch=1', {}, lines)(started);
     await recorded(started);
     expect(started.settled).toEqual([['CONFLICT']]);
   });
