@@ -392,6 +392,21 @@ describe('a subscription', () => {
     expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
   });
 
+  it('a generator that fails after its subscription was stopped reports the error and sends stopped', async () => {
+    const router = t.router({
+      watch: t.procedure.subscription(async function* ({ signal }) {
+        yield 1;
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        throw new Error('clean-up failed');
+      }),
+    });
+    const { errors, frames, send } = await open(router);
+    await send(call(1, 'subscription', 'watch'));
+    await send({ id: 1, method: 'subscription.stop' });
+    expect(errors).toEqual(['clean-up failed']);
+    expect(frames.at(-1)).toEqual({ id: 1, result: { type: 'stopped' } });
+  });
+
   it('a subscription whose socket is closed before its resolver returns does not subscribe to its observable', async () => {
     let subscribed = 0;
     const gate = Promise.withResolvers<void>();
@@ -589,6 +604,25 @@ describe('many messages at once', () => {
     expect(closes).toEqual([]);
   });
 
+  it('a socket on which more messages arrive while others wait stays open, if at most 5,000 wait at a time', async () => {
+    const { closes, frames, handler } = await open(router);
+    for (const id of range(3500)) handler.message(...bytesAndKind(query(id)));
+    while (frames.length < 1500) await new Promise(setImmediate);
+    for (const id of range(2500)) handler.message(...bytesAndKind(query(id)));
+    expect(closes).toEqual([]);
+    await untilEnd(frames, 6000);
+  });
+
+  it('calls that wait for the next turn do not run after their socket was closed', async () => {
+    let added = 0;
+    const { handler } = await open(t.router({ add: t.procedure.mutation(() => (added += 1)) }));
+    handler.message(...bytesAndKind(range(2000).map((id) => call(id, 'mutation', 'add'))));
+    const before = added;
+    void handler.closed();
+    await quiet();
+    expect([before < 2000, added]).toEqual([true, before]);
+  });
+
   it('a message that arrives in a later turn is answered after those that still wait', async () => {
     const { frames, handler } = await open(router);
     for (const id of range(3000)) handler.message(...bytesAndKind(query(id)));
@@ -708,6 +742,10 @@ describe('subscriptions that start', () => {
     frames.length = 0;
     await send(large(4));
     expect(frames).toMatchObject([{ id: 4, ...full }]);
+    // The one that has its id next can be stopped.
+    await send([large(4), call(4, 'subscription', 'watch', { input: '' })]);
+    await send({ id: 4, method: 'subscription.stop' });
+    expect(frames).toContainEqual({ id: 4, result: { type: 'stopped' } });
     await send({ id: 2, method: 'subscription.stop' }, large(5));
     await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
     await send(large(6));
