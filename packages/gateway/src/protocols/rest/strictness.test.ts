@@ -71,6 +71,13 @@ describe('the conversion of inputs', () => {
     }
   });
 
+  it('the compatibility in the metadata replaces that of the options', async () => {
+    const text = z.object({ q: z.string().optional() });
+    const own = { ...get, compatibility: 'trpc-to-openapi-express' } as const;
+    expect((await lenient(get, text, '/a?q=')).body).toEqual({ q: '' });
+    expect((await lenient(own, text, '/a?q=')).body).toEqual({});
+  });
+
   it.each<[what: string, input: z.ZodType, query: string, parsed: object]>([
     ['an ambiguous union', z.object({ q: z.union([z.string(), z.number()]) }), 'q=5', { q: '5' }],
     ['a union of types that share text', z.object({ q: z.literal(['5', 5]) }), 'q=5', { q: '5' }],
