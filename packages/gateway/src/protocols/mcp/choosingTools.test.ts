@@ -93,6 +93,25 @@ it.each<[openapi: NonNullable<GatewayMeta['openapi']>, description: string]>([
   expect(await listTools(gateway)).toMatchObject([{ description }]);
 });
 
+it.each<[meta: GatewayMeta, title: string | undefined, description: string]>([
+  [{ openapi: { summary: 'Sums.' }, mcp: true }, undefined, 'Sums.'],
+  [{ openapi: { summary: 'Sum', description: 'Adds numbers.' }, mcp: true }, 'Sum', 'Adds numbers.'],
+  [
+    { openapi: { summary: 'Sum', description: 'Adds.' }, mcp: { title: 'Total', description: 'Counts.' } },
+    'Total',
+    'Counts.',
+  ],
+])(
+  'a tool with the metadata %j has the title %s and the description %s',
+  async (meta, title, description) => {
+    const gateway = await testGateway(t.router({ sum: t.procedure.meta(meta).query(() => 1) }), {
+      mcp: mcp(),
+    });
+    const [listed] = await listTools(gateway);
+    expect({ title: undefined, ...listed }).toMatchObject({ title, description });
+  },
+);
+
 it('a deprecated tool without a description of its own is reported as one without', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const old = t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1);
