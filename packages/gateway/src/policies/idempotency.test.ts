@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import { type GatewayOptions, memoryState, type ResponseControls, type State } from '../index.ts';
+import type { PolicyContext } from '../calls/policy.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import { bearer } from '../auth/schemes/bearer.ts';
 import { testGateway } from '../testing/testGateway.ts';
@@ -95,7 +96,11 @@ function createOrders() {
     huge: t.procedure
       .meta({ idempotencyKey: 'optional', openapi: { method: 'POST', path: '/huge' } })
       .output(z.any())
-      .mutation(() => ({ run: BigInt(runs.push('huge')) })),
+      .mutation(async () => {
+        const run = BigInt(runs.push('huge'));
+        await gates.get('huge');
+        return { run };
+      }),
     fax: t.procedure
       .meta({ idempotencyKey: 'optional' })
       .input(z.instanceof(FormData))
@@ -498,6 +503,24 @@ describe('a call that exceeds its deadline', () => {
         .poll(async () => (await started.send(target, { item: 'book' }, 'key-1')).status)
         .toBe(target === '/v1/orders' ? 201 : 200);
       expect(started.runs).toHaveLength(2);
+    },
+  );
+
+  it.each(['/v1/huge', '/trpc/huge'])(
+    'policies that look later see the outcome of the deadline of POST %s, though its late response cannot be sent',
+    async (target) => {
+      const seen: PolicyContext[] = [];
+      const settled = (context: PolicyContext) => void seen.push(context);
+      const { gates, runs, send } = await start({ callTimeoutMs, policies: [{ settled }] });
+      const gate = Promise.withResolvers<void>();
+      gates.set('huge', gate.promise);
+      const sent = send(target, {}, 'key-1');
+      await expect.poll(() => runs).toHaveLength(1);
+      passDeadline();
+      expect((await sent).status).toBe(504);
+      gate.resolve();
+      await expect.poll(async () => (await send(target, {}, 'key-1')).status).toBe(500);
+      expect(seen[0]?.outcomes).toMatchObject([{ code: 'GATEWAY_TIMEOUT' }]);
     },
   );
 
