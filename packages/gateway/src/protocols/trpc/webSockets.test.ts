@@ -613,6 +613,17 @@ describe('many messages at once', () => {
     await untilEnd(frames, 6000);
   });
 
+  it('of the calls that run on a socket at a time, those beyond 5,000 get TOO_MANY_REQUESTS', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<null>();
+    const waiting = t.router({ wait: t.procedure.query(() => released) });
+    const { frames, handler } = await open(waiting, { maxInFlight: 10_000 });
+    for (const id of range(5001)) handler.message(...bytesAndKind(call(id, 'query', 'wait')));
+    await untilEnd(frames, 1);
+    expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]);
+    release(null);
+    await untilEnd(frames, 5001);
+  });
+
   it('calls that wait for the next turn do not run after their socket was closed', async () => {
     let added = 0;
     const { handler } = await open(t.router({ add: t.procedure.mutation(() => (added += 1)) }));
