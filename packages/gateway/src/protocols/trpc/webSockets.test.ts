@@ -613,6 +613,15 @@ describe('many messages at once', () => {
     await untilEnd(frames, 6000);
   });
 
+  it('messages with more calls than may wait on a socket are read when earlier calls have run', async () => {
+    const { frames, handler } = await open(router);
+    for (const round of range(8)) {
+      handler.message(...bytesAndKind(range(1000).map((id) => query(1000 * (round - 1) + id))));
+    }
+    await untilEnd(frames, 8000);
+    expect(frames.filter((frame) => Object.hasOwn(frame as object, 'error'))).toEqual([]);
+  });
+
   it('of the calls that run on a socket at a time, those beyond 5,000 get TOO_MANY_REQUESTS', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<null>();
     const waiting = t.router({ wait: t.procedure.query(() => released) });
