@@ -374,6 +374,14 @@ it('the stack of an error of createGateway names the line of the application, an
   expect(lines).toEqual([expect.stringContaining('operation.test.ts')]);
 });
 
+it('createGateway with compatibility rejects a path that differs from another one in its case only', async () => {
+  const router = { a: echo({ method: 'GET', path: '/x' }), b: echo({ method: 'GET', path: '/X' }) };
+  await gatewayOf(router);
+  await expect(gatewayOf(router, 'trpc-to-openapi')).rejects.toThrow(
+    '"a" is served at GET /x, which matches the same paths as /X',
+  );
+});
+
 it('createGateway with compatibility rejects paths that match the same ones in another case, of which neither is more specific', async () => {
   const router = {
     a: echo({ method: 'GET', path: '/x/Ab{p}' }, z.object({ p: z.string() })),
