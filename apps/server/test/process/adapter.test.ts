@@ -23,6 +23,8 @@ test.each(
     const first = logLines(running).find(({ level }) => level === 30);
     const version = server === 'uws' ? uwsVersion : `Node ${process.version}`;
     expect(first).toMatchObject({ msg: 'listening', server, version });
+    const reason: unknown = hasBinary ? undefined : expect.stringContaining('no binary for Node');
+    expect(first?.['fallbackReason']).toEqual(reason);
     const created = await createPet(running.origin);
     expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
     const metrics = await (await fetch(`${String(first?.admin)}/metrics`)).text();
