@@ -333,6 +333,10 @@ describe('the record of a call on a WebSocket', () => {
 });
 
 describe('a subscription', () => {
+  const throwError = (message: string): never => {
+    throw new Error(message);
+  };
+
   it('a subscription that is stopped by the message that starts it does not run', async () => {
     let starts = 0;
     const router = t.router({
@@ -370,27 +374,28 @@ describe('a subscription', () => {
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, false]);
   });
 
-  it('a subscription that was stopped before its iterable throws reports the error and sends stopped', async () => {
-    const gate = Promise.withResolvers<void>();
-    const iterable = {
-      [Symbol.asyncIterator]() {
-        throw new Error('no iterator');
-      },
-    };
-    const router = t.router({
-      slow: t.procedure.subscription((async () => {
-        await gate.promise;
-        return iterable;
-      }) as never),
-    });
-    const { errors, records, frames, send } = await open(router);
-    await send(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
-    gate.resolve();
-    await quiet();
-    expect(errors).toEqual(['no iterator']);
-    expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
-    expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
-  });
+  it.each<[what: string, iterate: () => unknown]>([
+    ['throws', () => throwError('failed')],
+    ['fails to close', () => ({ next: async () => ({}), return: async () => throwError('failed') })],
+  ])(
+    'a subscription that was stopped before its iterable %s reports the error and sends stopped',
+    async (_what, iterate) => {
+      const gate = Promise.withResolvers<void>();
+      const router = t.router({
+        slow: t.procedure.subscription((async () => {
+          await gate.promise;
+          return { [Symbol.asyncIterator]: iterate };
+        }) as never),
+      });
+      const { errors, records, frames, send } = await open(router);
+      await send(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
+      gate.resolve();
+      await quiet();
+      expect(errors).toEqual(['failed']);
+      expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
+      expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
+    },
+  );
 
   it('a generator that fails after its subscription was stopped reports the error and sends stopped', async () => {
     const router = t.router({
