@@ -462,7 +462,10 @@ describe('a call that exceeds its deadline', () => {
   it.each(['/v1/orders', '/trpc/order'])(
     'POST %s replays the result of a call that succeeded after its timeout',
     async (target) => {
-      const started = await start({ callTimeoutMs });
+      const replayed: unknown[] = [];
+      const settled = ({ isReplay, outcomes }: PolicyContext) =>
+        void (isReplay && replayed.push(outcomes[0]?.code));
+      const started = await start({ callTimeoutMs, policies: [{ settled }] });
       const gate = await sendLate(started, target);
       const early = await started.send(target, { item: 'book' }, 'key-1');
       expect([early.status, early.headers.get('retry-after')]).toEqual([409, '1']);
@@ -470,7 +473,7 @@ describe('a call that exceeds its deadline', () => {
       await expect
         .poll(async () => started.send(target, { item: 'book' }, 'key-1'))
         .toMatchObject({ status: target === '/v1/orders' ? 201 : 200, isReplayed: true });
-      expect(started.runs).toHaveLength(1);
+      expect([started.runs.length, replayed]).toEqual([1, ['OK']]);
     },
   );
 
