@@ -60,6 +60,7 @@ test.each([
   const [parse, expected] = [parseFunction(schema()), schema()];
   for (const value of [
     { a: 'x', b: 1 },
+    { a: 'x', b: 1, c: 2 },
     { a: 'x', b: 'y' },
     { a: 'x' },
     { b: 1 },
