@@ -187,6 +187,7 @@ const headers = { authorization: 'token-of-ada' };
 const unchanged: Readonly<Record<'from-trpc-to-openapi' | 'generated-metadata', readonly Call[]>> = {
   'from-trpc-to-openapi': [
     { path: '/API/notes/?limit=%2B5', headers },
+    { path: '/api/notes?limit=', headers },
     { path: '/api/notes?limit=x', headers },
     { path: '/api/notes' },
     { path: '/api/notes/10', headers },
