@@ -100,6 +100,12 @@ describe('a keys command that fails', () => {
     });
   });
 
+  test('keys add rejects an invalid --expires and creates no store', async () => {
+    const folder = await newFolder();
+    expect((await keys(folder, add('ci', 'soon'))).stderr).toContain('--expires is "soon"; it must be');
+    expect(existsSync(folder.dataDir)).toBe(false);
+  });
+
   test.for<KeysCommand>([{ run: 'keys list' }, { run: 'keys revoke', name: 'ci' }])(
     '%j fails without a store and creates none',
     async (command) => {

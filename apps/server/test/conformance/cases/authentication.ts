@@ -27,5 +27,16 @@ export function authenticationCases(subject: Subject): void {
         }
       },
     );
+
+    it('GET /pets ignores a key in the query, and checks the credential of every request on a connection', async () => {
+      const { client } = subject;
+      const key = `Bearer ${client.apiKey}`;
+      const target = `/v1/pets?limit=1&access_token=${client.apiKey}`;
+      const statuses: number[] = [];
+      for (const authorization of [key, null, key, 'Bearer x']) {
+        statuses.push((await client.get(target, { authorization })).status);
+      }
+      expect(statuses).toEqual([200, 401, 200, 401]);
+    });
   });
 }
