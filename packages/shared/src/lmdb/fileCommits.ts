@@ -34,7 +34,7 @@ export function createFileCommits<Tables extends { readonly root: RootDatabase<B
   return {
     write: <T>(job: (tables: Tables) => T): Promise<T> => commits.write(() => job(file.tables)),
     /** Waits for pending writes and closes the file. @throws if the writes do not end within 2 s */
-    async close(): Promise<void> {
+    close: async (): Promise<void> => {
       if (!(await commits.idle(closeTimeoutMs))) throw hangs(closeTimeoutMs);
       await file.close();
     },

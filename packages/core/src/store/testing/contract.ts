@@ -199,7 +199,7 @@ export function storeContract(
           'animals',
           animals,
           [
-            ...texts.map((name) => ({ name, categoryId: Number.MIN_SAFE_INTEGER, status: 'pending' })),
+            ...texts.map((text) => ({ name: text, categoryId: Number.MIN_SAFE_INTEGER, status: 'pending' })),
             { name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER },
           ],
         ],
