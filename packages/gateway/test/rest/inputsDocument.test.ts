@@ -266,6 +266,8 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
   'z.coerce.number()': [z.coerce.number(), number],
   'z.coerce.string()': [z.coerce.string().max(3), text],
   'z.json()': [z.json(), anything],
+  'z.any().readonly()': [z.any().readonly(), anything],
+  'z.any().nullable()': [z.any().nullable(), anything],
   'a recursive object': [
     z.object({
       a: z.string(),

@@ -336,11 +336,11 @@ describe('resumable', () => {
   });
 
   it('a producer that sends nothing stops when the log is emptied', async () => {
-    const log = new EmptiedLog(openMemory(), openMemory());
+    const { empty, log } = emptiableLog();
     const producer = new TestProducer();
     await connect(openRuns(log, { abandonedMs: 3_600_000 }), producer);
     await expect.poll(() => producer.calls).toBe(1);
-    log.empty();
+    empty();
     await expect.poll(() => producer.signal?.aborted).toBe(true);
   });
 

@@ -13,7 +13,7 @@ const letterP = 0x50;
  * The parser rejects names that are not tokens. At an empty name, it ends the head and hides the following headers
  * (uWebSockets.js 20; docs/uws.md).
  */
-export class UwsHead extends RequestHead {
+class UwsHead extends RequestHead {
   #req: NativeRequest | undefined;
 
   read(req: NativeRequest): void {
