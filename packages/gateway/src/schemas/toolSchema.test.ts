@@ -54,3 +54,41 @@ it.each<[what: string, schema: z.ZodType, written: object]>([
 ])('the schema of a tool keeps %s', (_what, schema, written) => {
   expect(write(schema)).toEqual(written);
 });
+
+const Point = z.object({ x: z.int() }).meta({ id: 'PointOfThisTest' });
+
+it('a schema with an id that is used once is written where it is used', () => {
+  expect(write(z.object({ at: Point.describe('Where.') }))).toEqual({
+    type: 'object',
+    properties: {
+      at: { type: 'object', properties: { x: { type: 'integer' } }, required: ['x'], description: 'Where.' },
+    },
+    required: ['at'],
+  });
+});
+
+it('a schema that is used twice or contains itself is a reference, with only a description beside it', () => {
+  const Tree = z.object({
+    point: Point,
+    get children() {
+      return z.array(Tree).meta({ title: 'Children', description: 'Below it.' });
+    },
+    get next() {
+      return Tree.optional().meta({ title: 'Next', description: 'Beside it.' });
+    },
+  });
+  const reference = { $ref: '#/$defs/schema' };
+  expect(write(z.object({ tree: Tree, other: Point }))).toMatchObject({
+    properties: { tree: reference, other: { $ref: '#/$defs/PointOfThisTest' } },
+    $defs: {
+      schema: {
+        properties: {
+          children: { items: reference, title: 'Children' },
+          next: { ...reference, description: 'Beside it.' },
+        },
+      },
+    },
+  });
+  const { properties } = write(Tree.shape.next.unwrap());
+  expect(properties).toHaveProperty('next', { ...reference, description: 'Beside it.' });
+});

@@ -73,6 +73,13 @@ it.each<[input: z.ZodType, message: string]>([
   await expect(serve({ add: tool.input(input).mutation(() => 1) })).rejects.toThrow(message);
 });
 
+it('createGateway names each problem of a tool on a line of its own', async () => {
+  const input = z.object({ tags: z.set(z.string()), size: z.bigint() });
+  await expect(serve({ add: tool.input(input).mutation(() => 1) })).rejects.toThrow(
+    /^Procedure "add" cannot be a tool: .*"tags" is a set.*\.\nProcedure "add" cannot be a tool: .*"size" is a bigint.*\.$/,
+  );
+});
+
 const bigint = 'a bigint, which JSON does not support; use z.int() or a string.';
 it.each<[output: z.ZodType, message: string]>([
   [z.array(z.bigint()), `in its output, its value is ${bigint}`],
