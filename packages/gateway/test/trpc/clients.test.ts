@@ -5,7 +5,6 @@ import {
   httpBatchStreamLink,
   httpLink,
   httpSubscriptionLink,
-  isTRPCClientError,
   wsLink,
   type TRPCLink,
 } from '@trpc/client';
@@ -33,13 +32,10 @@ function trpcClients(start: Start): void {
         const trpc = clientOf(link(endpoints));
         expect(await trpc.hello.query()).toBe('Hello, world!');
         expect(await trpc.write.mutate({ name: 'Ünïcødé 🐶' })).toEqual({ id: 1, name: 'Ünïcødé 🐶' });
-        const error = await trpc.throwError.query('CONFLICT').catch((cause: unknown) => cause);
-        if (!isTRPCClientError<RpcRouter>(error)) throw error;
-        expect(error.message).toBe('This is CONFLICT');
-        expect(error.data).toMatchObject({
-          code: 'CONFLICT',
-          httpStatus: 409,
-          formatted: 'by the formatter',
+        await expect(trpc.throwError.query('CONFLICT')).rejects.toMatchObject({
+          name: 'TRPCClientError',
+          message: 'This is CONFLICT',
+          data: { code: 'CONFLICT', httpStatus: 409, formatted: 'by the formatter' },
         });
         expect(errors).toEqual(['throwError CONFLICT']);
       });
