@@ -77,7 +77,7 @@ export const animalProcedures = {
     .input(NewAnimal)
     .output(Animal)
     .mutation(async ({ ctx, input, signal }) => {
-      await requireCategory(ctx, input.categoryId);
+      await requireCategory({ ctx, signal }, input.categoryId);
       const animal = await createRecord({ ctx, signal }, animals, input);
       await ctx.events.changed({ type: 'created', animalId: animal.id, animal });
       return animal;
@@ -112,7 +112,7 @@ export const animalProcedures = {
     .input(byId.extend({ ifVersion: IfVersion, ...z.object(animalFields).partial().shape }))
     .output(Animal)
     .mutation(async ({ ctx, input: { animalId, ifVersion, ...change }, signal }) => {
-      await requireCategory(ctx, change.categoryId);
+      await requireCategory({ ctx, signal }, change.categoryId);
       const animal = await updateRecord({ ctx, signal }, animals, animalId, change, ifVersion);
       const type = change.categoryId === undefined ? 'updated' : 'moved';
       await ctx.events.changed({ type, animalId, animal });

@@ -7,6 +7,7 @@ import {
   updateRecord,
 } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
+import { isTrpcError } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { Id, Text, Version } from './fields.ts';
 import { animals } from './records.ts';
@@ -105,8 +106,8 @@ export const categoryProcedures = {
     .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
     .mutation(async ({ ctx, input: { categoryId, ifVersion }, signal }) => {
-      const referring = await ctx.store.collection(animals).list({ limit: 1, where: { categoryId } });
-      if (referring.records.length > 0) throw conflict('The category still has animals.');
+      const referring = await listRecords({ ctx, signal }, animals, { limit: 1, where: { categoryId } });
+      if (referring.length > 0) throw conflict('The category still has animals.');
       await deleteRecord({ ctx, signal }, categories, categoryId, ifVersion);
     }),
 };
@@ -115,10 +116,17 @@ export const categoryProcedures = {
  * Rejects a change of an animal whose category does not exist. The store changes one record at a time: a category that is
  * deleted at the same moment may leave an animal without one.
  */
-export async function requireCategory({ store }: Context, categoryId: number | undefined): Promise<void> {
+export async function requireCategory(
+  call: { readonly ctx: Context; readonly signal?: AbortSignal | undefined },
+  categoryId: number | undefined,
+): Promise<void> {
   if (categoryId === undefined) return;
-  const category = await store.collection(categories).get(categoryId);
-  if (category === undefined) throw conflict('categoryId: there is no category with this id.');
+  try {
+    await getRecord(call, categories, categoryId);
+  } catch (cause) {
+    if (!isTrpcError(cause) || cause.code !== 'NOT_FOUND') throw cause;
+    throw conflict('categoryId: there is no category with this id.');
+  }
 }
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });

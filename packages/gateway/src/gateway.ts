@@ -48,7 +48,7 @@ export interface Gateway extends Service {
 }
 
 /**
- * Creates a gateway that serves a router as tRPC and REST. Serve it with an adapter, such as `serve` of
+ * Creates a gateway that serves a router as tRPC, REST and, with `mcp`, as tools. Serve it with an adapter, such as `serve` of
  * `trpc-gateway/uws`. The router and its schemas are not modified.
  *
  * ```ts

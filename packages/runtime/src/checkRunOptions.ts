@@ -22,11 +22,13 @@ const adminRules: OptionRules<AdminOptions> = {
 };
 
 const isServerName = (value: unknown) => value === 'uws' || value === 'node' || value === 'bun';
+const areServerNames = (value: unknown) =>
+  Array.isArray(value) ? value.length > 0 && value.every(isServerName) : isServerName(value);
 
 const runRules: OptionRules<RunOptions> = {
   start: required(isFunction, 'a function that returns { gateway }'),
   server: optional(
-    (value) => [value].flat().every(isServerName) || hasMethod('serve')(value),
+    (value) => areServerNames(value) || hasMethod('serve')(value),
     '"uws", "node", "bun", a list of these, or an adapter: { server, serve }',
   ),
   listen: optional(isNonNullObject, 'an object, such as listen: { port: 3000 }', serveRules),

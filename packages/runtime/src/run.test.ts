@@ -360,6 +360,7 @@ describe('run with options that cannot work', () => {
       'run.admin.port is undefined; it must be an integer from 0 to 65535.',
       'run.admin.metrics is a function; it must be metrics() of trpc-gateway-runtime/metrics.',
     ]);
+    expect(await failedStart({ start() {}, server: [] })).toContain('run.server is []; it must be "uws"');
   });
 });
 

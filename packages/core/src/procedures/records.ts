@@ -112,7 +112,7 @@ export function getRecord<Stored extends StoredRecord, Indexed extends string>(
   id: number,
 ): Stored | Promise<Stored> {
   return storeCall(
-    // An id beyond ±(2^53−1) is a valid int64 that no record has, and a double may not represent it exactly.
+    // A double may not represent an id beyond ±(2^53−1) exactly, which a schema may accept: no record has it.
     () => (Number.isSafeInteger(id) ? call.ctx.store.collection(definition).get(id, call) : undefined),
     (record) => record ?? throwNotFound(definition),
   );

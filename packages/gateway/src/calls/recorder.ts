@@ -49,6 +49,7 @@ export class Recorder {
    * Reports a request; one whose response is a stream, when that has ended: it replaces `response.body` with an observed one.
    * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
    * @param settle runs when a stream has ended; its record waits for the promise that this returns, and has its error
+   * @param isStream whether the response is a stream that has ended, for this class alone
    */
   request(
     context: RequestContext,

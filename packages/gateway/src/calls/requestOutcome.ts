@@ -7,8 +7,8 @@ import type { Limit } from '../procedures/limitError.ts';
 export type FailedCalls = ReadonlyMap<unknown, readonly string[]>;
 
 /**
- * What has happened to the calls of one request. The protocol writes it while they run; policies and the request's record
- * read it.
+ * What has happened to the calls of one request, for policies, logs and metrics. The protocol writes it while they run, and
+ * what ends a request in its place: a policy that rejects it, a replayed response, a stream that fails.
  */
 export class RequestOutcome {
   /** The number of calls in the request; 0 if it calls nothing. */

@@ -32,8 +32,8 @@ const combinators = ['$ref', 'allOf', 'anyOf', 'const', 'else', 'enum', 'if', 'n
  * @param inputs the inputs of the procedure, which may be a chain
  */
 export function readArguments(inputs: readonly Schema[]): Arguments {
-  const form = inputProperties(inputs, 'arguments');
-  if (form === undefined) return { schema: wrapped(inputs), isWrapped: true };
+  const properties = inputProperties(inputs, 'arguments');
+  if (properties === undefined) return { schema: wrapped(inputs), isWrapped: true };
   const [only = {}, ...more] = inputs.map((input) => inline(input));
   const { allOf, anyOf, oneOf, title, description: own } = only as Schema & { readonly title?: string };
   if (more.length === 0 && !allOf && !anyOf && !oneOf) {
@@ -45,7 +45,7 @@ export function readArguments(inputs: readonly Schema[]): Arguments {
       isWrapped: false,
     };
   }
-  const { ignoresOthers, others, shape } = form;
+  const { ignoresOthers, others, shape } = properties;
   const required = Object.keys(shape).filter((name) => !acceptsUndefined(shape[name] ?? {}));
   // Of a chain, no part describes the whole.
   const ownText = more.length === 0 ? own : undefined;

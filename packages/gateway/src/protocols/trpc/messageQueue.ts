@@ -59,6 +59,7 @@ export class MessageQueue {
 
   /** Receives a message and starts its calls, now or later. */
   add(message: Message): void {
+    // As `hasWork`, which would be a call for each message.
     const hasWork = this.#nextMessage < this.#messages.length || this.#nextCall < this.#calls.length;
     if (turn.spend() || (!this.isBlocked && hasWork)) return this.hold(message);
     this.#receiver.receive(message);
