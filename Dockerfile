@@ -23,6 +23,7 @@ COPY packages/embedded-store/package.json packages/embedded-store/
 COPY packages/gateway/package.json packages/gateway/
 COPY packages/gateway/test/package.json packages/gateway/test/
 COPY packages/runtime/package.json packages/runtime/
+COPY packages/shared/package.json packages/shared/
 COPY packages/testing/package.json packages/testing/
 COPY packages/typegen/package.json packages/typegen/
 COPY packages/types/package.json packages/types/

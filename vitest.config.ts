@@ -6,13 +6,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { type Adapter, adapters } from './packages/gateway/test/adapters.ts';
 import { isTrpcBefore } from './packages/testing/src/olderTrpc.ts';
 import { measureSlowness } from './packages/testing/src/slowness.ts';
-import FailuresAsTheyHappen from './vitest.failures.ts';
+import FailuresAsTheyHappen from './packages/testing/src/failuresAsTheyHappen.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
 // so those pass `--conditions=trpc-gateway-source` too.
 const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
 
-// One seed for every property test of a run; vitest.setup.ts gives it to fast-check.
+// One seed for every property test of a run; vitestSetup.ts gives it to fast-check.
 process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
 
 // Before the tests, which make the machine busy themselves.
@@ -44,7 +44,7 @@ const repository = [
   'apps/examples/src/readmes/citations.test.ts',
 ];
 /** Tests of the readmes. */
-const documents = ['apps/server/test/docs/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
+const documents = ['apps/examples/src/readmes/*Readme*.test.ts'];
 
 /** Most files wait more than they compute. With 8 on two cores, deadlines of tests passed on a slow machine. */
 const leastWorkers = 6;
@@ -60,9 +60,9 @@ const longTests = [
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
-  'packages/gateway/test/sockets/{credentials,hostile,malformedFrames,pressure}',
-  'packages/runtime/src/events/{outages,redisFaults,redisRandomFaults,resumableFaults}',
-  'packages/runtime/src/state/{crash,redisFaults,unavailable}',
+  'packages/gateway/test/sockets/{credentials,hostile,pressure}',
+  'packages/shared/src/{channels/redisRandomFaults,events/{outages,redisFaults},runs/resumableFaults}',
+  'packages/shared/src/state/{crash,redisFaults,unavailable}',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',
   'apps/server/test/process/{certificateReload,diskFaults,drain,failedStore,killed}',
@@ -93,7 +93,7 @@ const slow = [
   'packages/gateway/test/trpc/',
   'packages/core/src/store/',
   'packages/embedded-store/src/',
-  'packages/runtime/src/state/',
+  'packages/shared/src/state/',
   'apps/server/test/runtimes/',
   'apps/server/test/mongodb/',
   'apps/server/test/conformance/',
@@ -115,12 +115,6 @@ const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
 const redis = './packages/testing/src/redisSetup.ts';
 const bundle = './apps/server/test/testing/bundledProcess.ts';
 
-/**
- * Whether each file has a process of its own. The files of some projects share a few, which saves the time in which each
- * would import zod, tRPC and the sources. The long form shows that none needs another one.
- */
-const isolate = process.env['PETSTORE_TESTS'] !== undefined;
-
 /** A project has the name by which `vitest run --project` of a package's script knows it. */
 const project = (
   name: string,
@@ -132,26 +126,12 @@ const project = (
   test: { name, include: [...include], exclude: [...exclude, ...notNow], globalSetup: [...globalSetup] },
 });
 
-const sharing = (name: string, include: readonly string[]): TestProjectInlineConfiguration => {
-  const { test, ...rest } = project(name, include);
-  return { ...rest, test: { ...test, isolate } };
-};
-
 const suites = 'packages/gateway/test/';
-/** The suites that use no adapter, and generated inputs whose outcome no adapter sees. */
-const suitesWithoutAdapter = [
-  'adapters/{bun,mounted}',
-  'command/serve',
-  'credentials/jwt',
-  'generatedClients/composed',
-  'rest/{inputPlaces,inputsDocument,outputs,standardSchema}',
-  'parity/parity',
-  'mcp/{agent,conformance,memory,security,unions}',
-  'wire/responseProblems',
-  'trpcToOpenApi/{document,trpcToOpenApi}',
-].map((name) => `${suites}${name}.test.ts`);
-/** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
-const briefSuites = [
+/**
+ * The suites that run over the other adapters too: a file or two of each kind, with `PETSTORE_TESTS=all` those of what an adapter
+ * does, and with `long` every one.
+ */
+const otherSuites = [
   'adapters/adapterDifferences',
   'compression/*',
   'trpc/{clients,overPort}',
@@ -162,53 +142,61 @@ const briefSuites = [
   'rest/inputs',
   'stops/stops',
   'sockets/{resubscribe,stopping}',
+  ...(process.env['PETSTORE_TESTS'] === undefined
+    ? []
+    : ['limits/*', 'load/*', 'rest/streams', 'sockets/*', 'trpc/*', 'uploads/bytes', 'wire/{fuzz,rawHttp}']),
+  ...(process.env['PETSTORE_TESTS'] === 'long' ? ['**/*'] : []),
 ].map((name) => `${suites}${name}.test.ts`);
 
 /** The suites of the gateway over one of its adapters. */
 function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
-  const isFirst = adapter === (hasUws ? 'uws' : 'node');
-  const all = isFirst || process.env['PETSTORE_TESTS'] !== undefined;
   const { test, ...rest } = project(
     `gateway-test:${adapter}`,
-    all ? [`${suites}**/*.test.ts`] : briefSuites,
+    adapter === (hasUws ? 'uws' : 'node') ? [`${suites}**/*.test.ts`] : otherSuites,
     [],
-    [
-      ...(isFirst ? [] : suitesWithoutAdapter),
-      // Floods need a port.
-      ...(adapter === 'fetch' ? [`${suites}load/floods.test.ts`] : []),
-    ],
+    // Floods need a port.
+    adapter === 'fetch' ? [`${suites}load/floods.test.ts`] : [],
   );
   return { ...rest, test: { ...test, env: { ADAPTER: adapter } } };
 }
+
+const projects = [
+  project('gateway', ['packages/gateway/src/**/*.test.ts']),
+  ...(Object.keys(adapters) as Adapter[])
+    // Bun runs its own suites: packages/gateway/test/adapters/vitest.bun.config.ts.
+    .filter((adapter) => adapter !== 'bun' && (adapter !== 'uws' || hasUws))
+    .map(suitesOver),
+  project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
+  project('embedded-store', ['packages/embedded-store/src/**/*.test.ts'], [mongodb]),
+  project('server', ['apps/server/{src,test}/**/*.test.ts'], [mongodb, bundle]),
+  project('examples', ['apps/examples/src/**/*.test.ts']),
+  project('runtime', ['packages/runtime/src/**/*.test.ts']),
+  project('shared', ['packages/shared/src/**/*.test.ts'], [mongodb, redis]),
+  project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
+  ...['bench', 'testing', 'typegen', 'types'].map((name) =>
+    project(name, [`packages/${name}/src/**/*.test.ts`]),
+  ),
+  project('repository', repository, [], []),
+  project('documents', documents, [bundle], []),
+];
+
+// In each run of the long form, the files of another project have a process each: none comes to need what another left.
+const isolated = projects[Number(process.env['TEST_SEED']) % projects.length]?.test;
+if (isolated && process.env['PETSTORE_TESTS'] !== undefined) isolated.isolate = true;
 
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   resolve: { conditions },
   test: {
-    projects: [
-      sharing('gateway', ['packages/gateway/src/**/*.test.ts']),
-      ...(Object.keys(adapters) as Adapter[])
-        // Bun runs its own suites: vitest.bun.config.ts.
-        .filter((adapter) => adapter !== 'bun' && (adapter !== 'uws' || hasUws))
-        .map(suitesOver),
-      project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
-      project('embedded-store', ['packages/embedded-store/src/**/*.test.ts'], [mongodb]),
-      project('server', ['apps/server/{src,test}/**/*.test.ts'], [mongodb, bundle]),
-      project('examples', ['apps/examples/src/**/*.test.ts']),
-      project('runtime', ['packages/runtime/src/**/*.test.ts'], [mongodb, redis]),
-      project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
-      ...['bench', 'testing', 'typegen', 'types'].map((name) =>
-        sharing(name, [`packages/${name}/src/**/*.test.ts`]),
-      ),
-      project('repository', repository, [], []),
-      project('documents', documents, [bundle], []),
-    ],
+    projects,
+    // The files of a project share a few processes, which saves the time in which each would import zod, tRPC and the sources.
+    isolate: false,
     // A line for each failure. `--reporter=default` prints a line for each file too.
     reporters: ['minimal', new FailuresAsTheyHappen()],
     sequence: { sequencer: SlowFirst },
     maxWorkers: Math.max(leastWorkers, availableParallelism() - 1),
     typecheck: { enabled: false },
-    setupFiles: ['./vitest.setup.ts'],
+    setupFiles: ['./packages/testing/src/vitestSetup.ts'],
     // On a busy machine, deadlines of tests pass: then a test is tried once more. The long form kills processes, fills disks and
     // floods servers, where a machine that has no core to spare fails in other ways too.
     retry: {

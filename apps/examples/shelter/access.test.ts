@@ -1,5 +1,4 @@
-import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
-import { decodeJwt, SignJWT } from 'jose';
+import { createTRPCClient, httpLink } from '@trpc/client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newShelter } from './testing/newShelter.ts';
 import type { ShelterRouter } from './router.ts';
@@ -24,46 +23,30 @@ test('visitors without a token read animals and categories, over REST and tRPC',
 });
 
 test.for([
-  ['POST', '/animals'],
-  ['DELETE', '/animals/1'],
-  ['POST', '/categories'],
-  ['PUT', '/animals/1/photo'],
-  ['POST', '/animals/1/adoption'],
-  ['GET', '/adoptions'],
-  ['GET', '/adoptions/events'],
-])('%s %s without a token gets 401 with a challenge', async ([method = '', path]) => {
+  'POST /animals',
+  'PATCH /animals/1',
+  'DELETE /animals/1',
+  'PUT /animals/1/photo',
+  'POST /categories',
+  'PATCH /categories/1',
+  'DELETE /categories/1',
+  'POST /animals/1/adoption',
+  'GET /adoptions',
+  'GET /adoptions/events',
+])('%s without a token gets 401 with a challenge', async (operation) => {
+  const [method = '', path] = operation.split(' ');
   const response = await fetch(`${shelter.origin}/v1${path}`, { method });
   expect(response.status).toBe(401);
   expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
 });
 
 test('a token without the scope of a procedure gets 403, which names the scope', async () => {
-  const token = await shelter.token('ada', 'adoptions:read adoptions:write');
-  const response = await fetch(`${shelter.origin}/v1/animals`, {
-    method: 'POST',
-    headers: { ...bearer(token), 'content-type': 'application/json' },
-    body: JSON.stringify(rex),
-  });
-  expect(response.status).toBe(403);
-  expect(response.headers.get('www-authenticate')).toContain('scope="animals:write"');
-  const client = createTRPCClient<ShelterRouter>({
-    links: [httpLink({ url: `${shelter.origin}/trpc`, headers: bearer(token) })],
-  });
-  const error: unknown = await client.createAnimal.mutate(rex).catch((cause: unknown) => cause);
-  expect(error).toBeInstanceOf(TRPCClientError);
-  expect(error).toMatchObject({ data: { code: 'FORBIDDEN' } });
-});
-
-test('a token that another key signed gets 401', async () => {
-  const genuine = decodeJwt(await shelter.token('ada', 'adoptions:read'));
-  const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
-    'sign',
-  ]);
-  const forged = await new SignJWT(genuine)
-    .setProtectedHeader({ alg: 'ES256', kid: 'development', typ: 'at+jwt' })
-    .sign(privateKey);
-  const response = await fetch(`${shelter.origin}/v1/adoptions`, { headers: bearer(forged) });
-  expect(response.status).toBe(401);
+  const headers = bearer(await shelter.token('ada', 'animals:write'));
+  for (const path of ['/adoptions', '/adoptions/events', '/audits']) {
+    const response = await fetch(`${shelter.origin}/v1${path}`, { headers });
+    expect([path, response.status]).toEqual([path, 403]);
+    expect(response.headers.get('www-authenticate')).toMatch(/scope="(adoptions|audits):read"/);
+  }
 });
 
 test('a user who renews the token keeps its idempotency keys, and another user has its own', async () => {

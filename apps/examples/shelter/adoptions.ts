@@ -43,13 +43,8 @@ export const adoptionProcedures = {
     .mutation(async ({ ctx, input: { animalId, adopter }, signal }) => {
       // In this order: a process that is killed in between leaves an animal that cannot be adopted twice.
       const animal = await markAdopted(ctx, animalId, signal);
-      const adoption = {
-        animalId,
-        adopter,
-        adoptedAt: new Date().toISOString(),
-        isUnpublished: true,
-      } as const;
-      const stored = await createRecord(ctx, adoptions, adoption, {});
+      const adoption = { animalId, adopter, adoptedAt: new Date().toISOString() };
+      const stored = await createRecord({ ctx }, adoptions, adoption);
       await Promise.all([
         ctx.events.changed({ type: 'updated', animalId, animal }),
         ctx.events.adopted(stored),
@@ -70,7 +65,7 @@ export const adoptionProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Adoption))
-    .query(({ ctx, input, signal }) => listRecords(ctx, adoptions, input, { signal })),
+    .query((call) => listRecords(call, adoptions, call.input)),
 
   watchAdoptions: reader
     .meta({
@@ -78,8 +73,7 @@ export const adoptionProcedures = {
         method: 'GET',
         path: '/adoptions/events',
         summary: 'Watch adoptions, from now on or after `Last-Event-ID`; `0` is the oldest one that is kept',
-        description:
-          'An adoption may be sent twice, if a process of the service or its event log has failed: compare the ids. Adoptions are kept for 30 days.',
+        description: 'Adoptions are kept for 30 days.',
         tags,
         event: Adoption,
         errorResponses: errors.list,
@@ -94,22 +88,14 @@ export const adoptionProcedures = {
 
 /** Marks an animal as adopted, if it is available. Of concurrent calls, one succeeds. */
 async function markAdopted(ctx: Context, animalId: number, signal: AbortSignal | undefined) {
-  // oxlint-disable no-await-in-loop -- again if another call has changed it meanwhile
   for (;;) {
-    const { status, version } = await getRecord(ctx, animals, animalId, { signal });
+    const { status, version } = await getRecord({ ctx, signal }, animals, animalId);
     if (status !== 'available') throw adoptionErrors.NOT_AVAILABLE({ data: { status } });
     try {
-      return await updateRecord(
-        ctx,
-        animals,
-        animalId,
-        { status: 'adopted' },
-        { ifVersion: version, signal },
-      );
+      return await updateRecord({ ctx, signal }, animals, animalId, { status: 'adopted' }, version);
     } catch (error) {
       const { cause } = error as TRPCError;
       if (!(cause instanceof StoreError && cause.code === 'version-mismatch')) throw error;
     }
   }
-  // oxlint-enable no-await-in-loop
 }

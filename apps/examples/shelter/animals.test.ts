@@ -10,7 +10,6 @@ describe.each(stores)('animals on the %s store', (store) => {
   afterAll(() => shelter.close());
 
   const rex = { name: 'Rex', categoryId: 1 };
-  const add = () => shelter.client.createAnimal.mutate(rex);
 
   test('POST, GET, PATCH and DELETE /animals create, read, change and delete an animal', async () => {
     const created = await shelter.rest('POST', '/animals', rex);
@@ -19,6 +18,9 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(created).toMatchObject({ status: 201, location: `/v1/animals/${id}`, body: animal });
     const path = `/animals/${id}`;
     expect(await shelter.rest('GET', path)).toMatchObject({ status: 200, body: animal });
+    const cat = await shelter.client.createAnimal.mutate({ name: 'Tom', categoryId: 2 });
+    expect((await shelter.rest('GET', '/animals')).body).toEqual([animal, cat]);
+    expect((await shelter.rest('GET', '/animals?categoryId=2')).body).toEqual([cat]);
     const changed = { ...animal, version: 2, status: 'adopted' };
     const patch = { status: 'adopted', ifVersion: 1 };
     expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
@@ -48,51 +50,5 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(await addAnimal('Max')).toMatchObject({ status: 422 });
     expect((await own.rest('GET', '/categories')).body).toHaveLength(1);
     expect((await own.rest('GET', '/animals')).body).toHaveLength(1);
-  });
-
-  test('GET /animals lists pages in ascending order of id, filtered by categoryId', async () => {
-    const ids: number[] = [];
-    for (const categoryId of [2, 1, 2, 2]) {
-      ids.push((await shelter.client.createAnimal.mutate({ name: 'Bella', categoryId })).id);
-    }
-    const first = await shelter.rest('GET', '/animals?categoryId=2&limit=2');
-    const namesOf = ({ body }: { readonly body: readonly { readonly id: number }[] }) =>
-      body.map(({ id }) => id);
-    expect(namesOf(first)).toEqual([ids[0], ids[2]]);
-    const next = /<\/v1(.*)>; rel="next"/.exec(first.link ?? '')?.[1] ?? '';
-    expect(namesOf(await shelter.rest('GET', next))).toEqual([ids[3]]);
-    const listed = await shelter.client.listAnimals.query({ categoryId: 1, cursor: ids[0] ?? 0 });
-    expect(listed.map(({ id }) => id)).toEqual([ids[1]]);
-  });
-
-  test('8 concurrent deletes with the same ifVersion: one succeeds, 7 get 404', async () => {
-    const { id } = await add();
-    const statuses = await Promise.all(
-      Array.from(
-        { length: 8 },
-        async () => (await shelter.rest('DELETE', `/animals/${id}?ifVersion=1`)).status,
-      ),
-    );
-    expect(statuses.filter((status) => status === 204)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 404)).toHaveLength(7);
-  });
-
-  test('16 concurrent updates without ifVersion are all stored', async () => {
-    const { id } = await add();
-    const change = { animalId: id, status: 'reserved' } as const;
-    await Promise.all(Array.from({ length: 16 }, () => shelter.client.updateAnimal.mutate(change)));
-    expect(await shelter.client.getAnimal.query({ animalId: id })).toMatchObject({ version: 17 });
-  });
-
-  test.for([
-    ['POST', '/animals', { ...rex, name: '' }],
-    ['POST', '/animals', { name: 'Rex' }],
-    ['POST', '/animals', { ...rex, status: 'sold' }],
-    ['PATCH', '/animals/1', { ifVersion: 0 }],
-    ['PATCH', '/animals/1', { name: null }],
-    ['DELETE', '/animals/1?ifVersion=one', undefined],
-    ['GET', '/animals?limit=101', undefined],
-  ] as const)('%s %s with %j gets 400', async ([method, path, body]) => {
-    expect(await shelter.rest(method, path, body)).toMatchObject({ status: 400 });
   });
 });

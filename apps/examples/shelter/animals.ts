@@ -2,6 +2,7 @@ import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from
 import { tracked } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
+import { requireCategory } from './categories.ts';
 import { allEvents } from './events.ts';
 import { Id } from './fields.ts';
 import { Animal, AnimalChange, animalFields, animals, NewAnimal, Status } from './records.ts';
@@ -36,7 +37,7 @@ export const animalProcedures = {
     .input(z.object({ ...page, categoryId: Id.optional() }).prefault({}))
     .output(z.array(Animal))
     .query(({ ctx, input: { limit, cursor, categoryId }, signal }) =>
-      listRecords(ctx, animals, { limit, cursor, where: { categoryId } }, { signal }),
+      listRecords({ ctx, signal }, animals, { limit, cursor, where: { categoryId } }),
     ),
 
   findAnimals: procedure
@@ -56,7 +57,7 @@ export const animalProcedures = {
     .query(({ ctx, input, signal }) => {
       const { limit, cursor } = input;
       const where = input.by === 'category' ? { categoryId: input.categoryId } : { status: input.status };
-      return listRecords(ctx, animals, { limit, cursor, where }, { signal });
+      return listRecords({ ctx, signal }, animals, { limit, cursor, where });
     }),
 
   createAnimal: staff
@@ -76,7 +77,8 @@ export const animalProcedures = {
     .input(NewAnimal)
     .output(Animal)
     .mutation(async ({ ctx, input, signal }) => {
-      const animal = await createRecord(ctx, animals, input, { signal });
+      await requireCategory({ ctx, signal }, input.categoryId);
+      const animal = await createRecord({ ctx, signal }, animals, input);
       await ctx.events.changed({ type: 'created', animalId: animal.id, animal });
       return animal;
     }),
@@ -95,7 +97,7 @@ export const animalProcedures = {
     })
     .input(byId)
     .output(Animal)
-    .query(({ ctx, input: { animalId }, signal }) => getRecord(ctx, animals, animalId, { signal })),
+    .query((call) => getRecord(call, animals, call.input.animalId)),
 
   updateAnimal: staff
     .meta({
@@ -110,7 +112,8 @@ export const animalProcedures = {
     .input(byId.extend({ ifVersion: IfVersion, ...z.object(animalFields).partial().shape }))
     .output(Animal)
     .mutation(async ({ ctx, input: { animalId, ifVersion, ...change }, signal }) => {
-      const animal = await updateRecord(ctx, animals, animalId, change, { ifVersion, signal });
+      await requireCategory({ ctx, signal }, change.categoryId);
+      const animal = await updateRecord({ ctx, signal }, animals, animalId, change, ifVersion);
       const type = change.categoryId === undefined ? 'updated' : 'moved';
       await ctx.events.changed({ type, animalId, animal });
       return animal;
@@ -129,7 +132,7 @@ export const animalProcedures = {
     .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
     .mutation(async ({ ctx, input: { animalId, ifVersion }, signal }) => {
-      await deleteRecord(ctx, animals, animalId, { ifVersion, signal });
+      await deleteRecord({ ctx, signal }, animals, animalId, ifVersion);
       await Promise.all([ctx.events.changed({ type: 'deleted', animalId }), ctx.photos.remove(animalId)]);
     }),
 

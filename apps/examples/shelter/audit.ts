@@ -57,5 +57,5 @@ export const auditProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Audit))
-    .query(({ ctx, input, signal }) => listRecords(ctx, audits, input, { signal })),
+    .query((call) => listRecords(call, audits, call.input)),
 };

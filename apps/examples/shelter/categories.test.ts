@@ -15,7 +15,7 @@ describe.each(stores)('categories on the %s store', (store) => {
     body: { code: 'CONFLICT', message, status: 409 },
   });
 
-  test('POST, GET, PATCH and DELETE /categories create, list, read, change and delete a category', async () => {
+  test('POST, GET and PATCH /categories create, list, read and change a category', async () => {
     const created = await shelter.rest('POST', '/categories', { name: 'Cats' });
     const { id } = created.body;
     const category = { id, version: 1, name: 'Cats' };
@@ -23,14 +23,10 @@ describe.each(stores)('categories on the %s store', (store) => {
     const path = `/categories/${id}`;
     expect((await shelter.rest('GET', path)).body).toEqual(category);
     expect((await shelter.rest('GET', '/categories?limit=100')).body).toContainEqual(category);
-    const changed = { id, version: 2, name: 'Kittens' };
     const patch = { name: 'Kittens', ifVersion: 1 };
+    const changed = { id, version: 2, name: 'Kittens' };
     expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
     expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 409 });
-    expect(await shelter.rest('DELETE', `${path}?ifVersion=1`)).toMatchObject({ status: 409 });
-    expect(await shelter.rest('DELETE', `${path}?ifVersion=2`)).toMatchObject({ status: 204 });
-    expect(await shelter.rest('GET', path)).toMatchObject({ status: 404 });
-    expect(await shelter.rest('DELETE', path)).toMatchObject({ status: 404 });
   });
 
   test('a category with the name of another one is rejected with 409', async () => {

@@ -6,10 +6,12 @@ import {
   listRecords,
   updateRecord,
 } from '@petstore/core';
+import { TRPCError } from '@trpc/server';
+import { isTrpcError } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { Id, Text, Version } from './fields.ts';
-import { isClosing } from './relations.ts';
-import { errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
+import { animals } from './records.ts';
+import { type Context, errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
 
 const fields = { name: Text };
 const NewCategory = z.object(fields).meta({ id: 'NewCategory' });
@@ -17,7 +19,7 @@ const Category = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'C
 
 export const categories = defineCollection({
   name: 'categories',
-  schema: Category.extend({ isClosing }),
+  schema: Category,
   id: 'sequence',
   indexes: [{ field: 'name', unique: true }],
 });
@@ -41,7 +43,7 @@ export const categoryProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Category))
-    .query(({ ctx, input, signal }) => listRecords(ctx, categories, input, { signal })),
+    .query((call) => listRecords(call, categories, call.input)),
 
   createCategory: staff
     .meta({
@@ -58,7 +60,7 @@ export const categoryProcedures = {
     })
     .input(NewCategory)
     .output(Category)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, { signal })),
+    .mutation((call) => createRecord(call, categories, call.input)),
 
   getCategory: procedure
     .meta({
@@ -73,7 +75,7 @@ export const categoryProcedures = {
     })
     .input(byId)
     .output(Category)
-    .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, { signal })),
+    .query((call) => getRecord(call, categories, call.input.categoryId)),
 
   updateCategory: staff
     .meta({
@@ -88,7 +90,7 @@ export const categoryProcedures = {
     .input(byId.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
     .output(Category)
     .mutation(({ ctx, input: { categoryId, ifVersion, ...change }, signal }) =>
-      updateRecord(ctx, categories, categoryId, change, { ifVersion, signal }),
+      updateRecord({ ctx, signal }, categories, categoryId, change, ifVersion),
     ),
 
   deleteCategory: staff
@@ -103,7 +105,28 @@ export const categoryProcedures = {
     })
     .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
-    .mutation(({ ctx, input: { categoryId, ifVersion }, signal }) =>
-      deleteRecord(ctx, categories, categoryId, { ifVersion, signal }),
-    ),
+    .mutation(async ({ ctx, input: { categoryId, ifVersion }, signal }) => {
+      const referring = await listRecords({ ctx, signal }, animals, { limit: 1, where: { categoryId } });
+      if (referring.length > 0) throw conflict('The category still has animals.');
+      await deleteRecord({ ctx, signal }, categories, categoryId, ifVersion);
+    }),
 };
+
+/**
+ * Rejects a change of an animal whose category does not exist. The store changes one record at a time: a category that is
+ * deleted at the same moment may leave an animal without one.
+ */
+export async function requireCategory(
+  call: { readonly ctx: Context; readonly signal?: AbortSignal | undefined },
+  categoryId: number | undefined,
+): Promise<void> {
+  if (categoryId === undefined) return;
+  try {
+    await getRecord(call, categories, categoryId);
+  } catch (cause) {
+    if (!isTrpcError(cause) || cause.code !== 'NOT_FOUND') throw cause;
+    throw conflict('categoryId: there is no category with this id.');
+  }
+}
+
+const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });

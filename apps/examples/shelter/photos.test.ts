@@ -26,8 +26,7 @@ function put(animalId: number, photo: Uint8Array<ArrayBuffer>, type = 'image/jpe
   const { origin, headers } = shelter;
   return fetch(`${origin}/v1/animals/${animalId}/photo`, { method: 'PUT', headers, body });
 }
-const get = (animalId: number, method = 'GET') =>
-  fetch(`${shelter.origin}/v1/animals/${animalId}/photo`, { method });
+const get = (animalId: number) => fetch(`${shelter.origin}/v1/animals/${animalId}/photo`);
 
 test('PUT /animals/{animalId}/photo stores a form’s photo of 3 MiB, and GET returns its bytes to anyone', async () => {
   const { id } = await newAnimal();
@@ -56,13 +55,4 @@ test('a rejected photo leaves no file', async () => {
   expect((await put(id, jpeg(10 * 2 ** 20 + 1))).status).toBe(413);
   expect((await shelter.rest('PUT', `/animals/${id}/photo`, {})).status).toBe(415);
   expect(await photosIn()).toEqual(before);
-});
-
-test.runIf(process.platform === 'linux')('HEAD of 100 photos leaves no file open', async () => {
-  const { id } = await newAnimal();
-  await put(id, jpeg(100_000));
-  const openFiles = async () => (await readdir('/proc/self/fd')).length;
-  const before = await openFiles();
-  for (let count = 0; count < 100; count += 1) expect((await get(id, 'HEAD')).status).toBe(200);
-  await expect.poll(async () => (await openFiles()) - before).toBeLessThan(50);
 });

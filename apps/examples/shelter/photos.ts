@@ -29,7 +29,7 @@ export const photoProcedures = {
     .input(byId.extend({ photo: z.file().mime('image/jpeg') }))
     .output(z.void())
     .mutation(async ({ ctx, input: { animalId, photo }, signal }) => {
-      await getRecord(ctx, animals, animalId, { signal });
+      await getRecord({ ctx, signal }, animals, animalId);
       await ctx.photos.put(animalId, photo);
     }),
 

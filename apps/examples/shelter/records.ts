@@ -32,18 +32,4 @@ export const Adoption = z
   .meta({ id: 'Adoption' });
 export type Adoption = z.output<typeof Adoption>;
 
-/** An adoption is stored together with the mark that its event has to be published: an outbox without a table of its own. */
-const StoredAdoption = Adoption.extend({
-  version: Version,
-  isUnpublished: z.literal(true).exactOptional(),
-  /** When a process last began to publish what another one has left. */
-  claimedAt: z.iso.datetime().exactOptional(),
-});
-export type StoredAdoption = z.output<typeof StoredAdoption>;
-
-export const adoptions = defineCollection({
-  name: 'adoptions',
-  schema: StoredAdoption,
-  id: 'sequence',
-  indexes: ['isUnpublished'],
-});
+export const adoptions = defineCollection({ name: 'adoptions', schema: Adoption, id: 'sequence' });

@@ -5,14 +5,10 @@ import { auditProcedures, audits } from './audit.ts';
 import { categories, categoryProcedures } from './categories.ts';
 import { photoProcedures } from './photos.ts';
 import { adoptions, animals } from './records.ts';
-import type { Relation } from './relations.ts';
 import { router } from './trpc.ts';
 
 /** The collections of the shelter's store. */
 export const collections: readonly CollectionDefinition[] = [animals, categories, adoptions, audits];
-
-/** The fields that reference records of another collection. */
-export const relations: readonly Relation[] = [{ from: animals, field: 'categoryId', to: categories }];
 
 /** The router of the shelter. A procedure's name is its path over tRPC and its `operationId` over REST. */
 export const shelterRouter = router({

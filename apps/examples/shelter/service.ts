@@ -7,14 +7,13 @@ import { mcp } from 'trpc-gateway/mcp';
 import { temporaryFiles } from 'trpc-gateway/node';
 import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
 import { docsPage } from 'trpc-gateway-runtime/docs';
-import { type EventLog, measuredEventLog } from 'trpc-gateway-runtime/events';
 import { log, type LogOptions } from 'trpc-gateway-runtime/log';
 import { metrics } from 'trpc-gateway-runtime/metrics';
+import { type EventLog, measuredEventLog } from 'trpc-gateway-shared';
 import { auditPolicy } from './audit.ts';
 import { ShelterEvents } from './events.ts';
 import { PhotoFolder } from './photoFolder.ts';
-import { relatedStore } from './relations.ts';
-import { collections, relations, shelterRouter } from './router.ts';
+import { collections, shelterRouter } from './router.ts';
 
 export interface ShelterOptions {
   readonly host?: string | undefined;
@@ -56,15 +55,13 @@ async function startShelter(
   options: ShelterOptions,
   { log: serviceLog, options: runOptions, onClose }: StartContext,
 ): Promise<Started> {
-  const openedStore = await openStore(options, onClose);
+  const store = await openStore(options, onClose);
   const shared = await openShared(options, onClose);
   const photoFolder = join(options.dataDir, 'photos');
   await mkdir(photoFolder, { recursive: true });
-  const store = relatedStore(openedStore, relations);
   const photos = new PhotoFolder(photoFolder);
   const eventLog = measuredEventLog(shared.eventLog);
-  const events = new ShelterEvents({ eventLog, store, log: serviceLog });
-  onClose(events.publishLeft());
+  const events = new ShelterEvents(eventLog, serviceLog);
   const gateway = await createGateway({
     ...runOptions,
     router: shelterRouter,
@@ -81,7 +78,7 @@ async function startShelter(
       events,
       response,
       caller: identity?.sub,
-      // Without the key: the gateway replays responses. An idempotent create of the store cannot keep the relations.
+      // Without the key: the gateway replays responses.
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.
@@ -107,7 +104,7 @@ async function startShelter(
 }
 
 /** Opens the configured store. Imports only its module. */
-export async function openStore(
+async function openStore(
   { dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions,
   onClose: StartContext['onClose'],
 ): Promise<Store> {
@@ -138,8 +135,8 @@ interface Shared {
 async function openShared(options: ShelterOptions, onClose: StartContext['onClose']): Promise<Shared> {
   const { dataDir, redisUrl: url, database = 'shelter' } = options;
   if (url !== undefined) {
-    const { redisEventLog } = await import('trpc-gateway-runtime/events/redis');
-    const { redisState } = await import('trpc-gateway-runtime/state/redis');
+    const { redisEventLog } = await import('trpc-gateway-shared/events/redis');
+    const { redisState } = await import('trpc-gateway-shared/state/redis');
     const { createClient } = await import('redis');
     const connect = () => createClient({ url });
     const eventLog = redisEventLog({ connect, prefix: `${database}-events` });
@@ -148,7 +145,7 @@ async function openShared(options: ShelterOptions, onClose: StartContext['onClos
     onClose(() => state.close());
     return { eventLog, state };
   }
-  const { folderEventLog } = await import('trpc-gateway-runtime/events/folder');
+  const { folderEventLog } = await import('trpc-gateway-shared/events/folder');
   const eventLog = folderEventLog({ path: join(dataDir, 'events') });
   onClose(() => eventLog.close());
   const state = await openState(options);
@@ -159,10 +156,10 @@ async function openShared(options: ShelterOptions, onClose: StartContext['onClos
 /** Opens the state of idempotency keys and limits beside the store. */
 async function openState({ dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions) {
   if (uri === undefined) {
-    const { folderState } = await import('trpc-gateway-runtime/state/folder');
+    const { folderState } = await import('trpc-gateway-shared/state/folder');
     return folderState({ path: join(dataDir, 'responses') });
   }
-  const { mongodbState } = await import('trpc-gateway-runtime/state/mongodb');
+  const { mongodbState } = await import('trpc-gateway-shared/state/mongodb');
   const { MongoClient } = await import('mongodb');
   return mongodbState({ connect: () => new MongoClient(uri), database });
 }

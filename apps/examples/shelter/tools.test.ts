@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { providerProblems } from 'trpc-gateway-test';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newShelter } from './testing/newShelter.ts';
 
 let shelter: Awaited<ReturnType<typeof newShelter>>;
@@ -9,115 +9,52 @@ beforeAll(async () => {
 });
 afterAll(() => shelter.close());
 
-interface Result {
-  readonly tools?: readonly { readonly name: string; readonly annotations: object }[];
-  readonly content: readonly [{ readonly type: string; readonly text: string; readonly mimeType?: string }];
-  readonly structuredContent?: { readonly id: number };
-  readonly isError?: boolean;
+/** Connects an agent with these headers. */
+async function connect(headers: Readonly<Record<string, string>> = shelter.headers) {
+  const client = new Client({ name: 'agent', version: '1.0.0' });
+  const url = new URL(`${shelter.origin}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  onTestFinished(() => client.close());
+  return client;
 }
-
-async function send(method: string, params: object, headers = shelter.headers) {
-  const response = await fetch(`${shelter.origin}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result } = (await response.json()) as { readonly result?: Result };
-  return { status: response.status, challenge: response.headers.get('www-authenticate'), result };
-}
-
-const call = async (name: string, args: object) => {
-  const { result } = await send('tools/call', { name, arguments: args });
-  if (result === undefined) throw new Error(`${name} returned no result.`);
-  return result;
-};
 
 test('an agent of the staff adds an animal and sees its photo, and it is adopted once', async () => {
   await shelter.client.createCategory.mutate({ name: 'Dogs' });
+  const agent = await connect();
+  const call = (name: string, args: object) => agent.callTool({ name, arguments: { ...args } });
   const { structuredContent } = await call('createAnimal', { name: 'Rex', categoryId: 1 });
-  const animalId = structuredContent?.id ?? 0;
-  const form = new FormData();
-  form.append('photo', new File([new Uint8Array([255, 216, 255])], 'rex.jpg', { type: 'image/jpeg' }));
-  const uploaded = await fetch(`${shelter.origin}/v1/animals/${animalId}/photo`, {
-    method: 'PUT',
-    headers: shelter.headers,
-    body: form,
-  });
-  expect(uploaded.status).toBe(204);
+  const { id: animalId } = structuredContent as { readonly id: number };
+  const body = new FormData();
+  body.append('photo', new File([new Uint8Array([255, 216, 255])], 'rex.jpg', { type: 'image/jpeg' }));
+  const { headers, origin } = shelter;
+  await fetch(`${origin}/v1/animals/${animalId}/photo`, { method: 'PUT', headers, body });
   const { content } = await call('getPhoto', { animalId });
   expect(content).toEqual([{ type: 'image', mimeType: 'image/jpeg', data: '/9j/' }]);
 
   expect((await call('adoptAnimal', { animalId, adopter: 'Ada' })).isError).toBeUndefined();
   const again = await call('adoptAnimal', { animalId, adopter: 'Bob' });
-  expect(again.isError).toBe(true);
-  expect(JSON.parse(again.content[0].text)).toEqual({
-    code: 'NOT_AVAILABLE',
-    message: 'The animal is reserved or adopted.',
-    status: 409,
-    data: { status: 'adopted' },
-  });
+  expect([again.isError, again.content]).toMatchObject([
+    true,
+    [{ text: expect.stringContaining('"data":{"status":"adopted"}') }],
+  ]);
   const audits = await shelter.client.listAudits.query({ limit: 100 });
   const adoptions = audits.filter(({ procedure }) => procedure === 'adoptAnimal');
-  expect(adoptions.map(({ outcome }) => outcome)).toEqual(['OK', 'CONFLICT']);
+  expect(adoptions).toMatchObject([
+    { protocol: 'mcp', outcome: 'OK' },
+    { protocol: 'mcp', outcome: 'CONFLICT' },
+  ]);
 });
 
-test('an agent sees the tools that the scopes of its token allow, and gets 403 for another', async () => {
-  const names = async (scopes: string) => {
-    const headers = { authorization: `Bearer ${await shelter.token('ada', scopes)}` };
-    const { result } = await send('tools/list', {}, headers);
-    return result?.tools?.map(({ name }) => name);
+test('an agent receives the instructions, and the tools that the scopes of its token allow, which every model accepts', async () => {
+  const toolsWith = async (scopes: string) => {
+    const agent = await connect({ authorization: `Bearer ${await shelter.token('ada', scopes)}` });
+    expect(agent.getInstructions()).toContain('Read listCategories before createAnimal.');
+    const { tools } = await agent.listTools();
+    expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
+    return tools.map(({ name }) => name).toSorted();
   };
-  const open = ['listAnimals', 'findAnimals', 'getAnimal', 'listCategories', 'getPhoto', 'onAnimalChange'];
-  expect((await names('audits:read'))?.toSorted()).toEqual(open.toSorted());
-  expect((await names('animals:write adoptions:write'))?.toSorted()).toEqual(
-    [...open, 'createAnimal', 'adoptAnimal'].toSorted(),
-  );
-  const headers = { authorization: `Bearer ${await shelter.token('ada', 'adoptions:write')}` };
-  const pet = { name: 'Rex', categoryId: 1 };
-  const { challenge, status } = await send('tools/call', { name: 'createAnimal', arguments: pet }, headers);
-  expect(status).toBe(403);
-  expect(challenge).toContain('error="insufficient_scope", scope="animals:write"');
-});
-
-/** Connects the official client. */
-async function connect() {
-  const client = new Client({ name: 'agent', version: '1.0.0' });
-  const requestInit = { headers: shelter.headers };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${shelter.origin}/mcp`), { requestInit }));
-  return client;
-}
-
-test('the official client receives the instructions, and tools that every model accepts', async () => {
-  const client = await connect();
-  expect(client.getInstructions()).toContain('Read listCategories before createAnimal.');
-  const { tools } = await client.listTools();
-  expect(tools.length).toBeGreaterThan(5);
-  expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
-  const found = tools.find(({ name }) => name === 'findAnimals');
-  expect(found?.inputSchema).toMatchObject({
-    type: 'object',
-    description:
-      'Its properties are those of one of: by = "category", categoryId, limit (optional), cursor (optional) (a category of listCategories); by = "status", status, limit (optional), cursor (optional).',
-    required: ['by'],
-  });
-  await client.close();
-});
-
-test('an agent finds animals by either member of a union, and learns what is wrong with a mixture', async () => {
-  const { id: categoryId } = await shelter.client.createCategory.mutate({ name: 'Cats' });
-  const cat = await shelter.client.createAnimal.mutate({ name: 'Mia', categoryId });
-  await shelter.client.createAnimal.mutate({ name: 'Tom', categoryId, status: 'reserved' });
-  const client = await connect();
-  const find = async (args: Record<string, unknown>) => {
-    const { content, isError } = await client.callTool({ name: 'findAnimals', arguments: args });
-    const [{ text }] = content as unknown as [{ readonly text: string }];
-    return { isError, value: JSON.parse(text) as unknown };
-  };
-  expect(await find({ by: 'category', categoryId, limit: 1 })).toEqual({ value: [cat] });
-  expect(await find({ by: 'status', status: 'reserved' })).toMatchObject({ value: [{ name: 'Tom' }] });
-  expect(await find({ by: 'category', status: 'reserved' })).toMatchObject({
-    isError: true,
-    value: { code: 'BAD_REQUEST', message: 'categoryId: is required.' },
-  });
-  await client.close();
+  const open = ['findAnimals', 'getAnimal', 'getPhoto', 'listAnimals', 'listCategories', 'onAnimalChange'];
+  expect(await toolsWith('audits:read')).toEqual(open);
+  const staff = [...open, 'adoptAnimal', 'createAnimal'].toSorted();
+  expect(await toolsWith('animals:write adoptions:write')).toEqual(staff);
 });

@@ -10,6 +10,16 @@ import { missingStore } from './store/missingStore.ts';
 import { openStore } from './store/openStore.ts';
 import { storeFailure } from './store/storeFailure.ts';
 
+/** The HTTP servers by `SERVER`; of several, the first that can run here. */
+export const servers = {
+  auto: ['bun', 'uws', 'node'],
+  /** uWebSockets.js. It needs a binary for this Node and system. */
+  uws: ['uws'],
+  /** node:http. */
+  node: ['node'],
+  bun: ['bun'],
+} as const satisfies Record<Configuration['SERVER'], RunOptions['server']>;
+
 export interface StartOptions {
   /** Opens the store. Tests replace it. Default: `openStore`. */
   readonly openStore?: typeof openStore;
@@ -33,8 +43,7 @@ export async function serviceOptions(
       const { startPetStore } = await import('./gateway.ts');
       return startPetStore(configuration, await openServedStore(configuration, open, context), context);
     },
-    // `auto`, the default of SERVER, is uWebSockets.js where it has a binary for this Node and system, otherwise node:http.
-    server: adapter ?? SERVER,
+    server: adapter ?? servers[SERVER],
     listen: listenOptions(configuration),
     log: log({ level: LOG_LEVEL, requests: LOG_REQUESTS, kindOf: storeFailure }),
     telemetry: openTelemetry,

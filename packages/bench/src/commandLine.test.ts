@@ -23,7 +23,7 @@ describe('the command line', () => {
         cases,
         contenders: isPets ? quickContenders : all,
       });
-      expect(readCommandLine(['--suite', name])?.measurements.length).toBe(isPets ? 3 : 1);
+      expect(readCommandLine(['--suite', name])?.measurements.length).toBe(isPets ? 2 : 1);
     },
   );
 

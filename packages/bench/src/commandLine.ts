@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Suite } from './suites/suite.ts';
 import { suites } from './suites/suites.ts';
 
-const measurements = ['throughput', 'latency', 'start'] as const;
+const measurements = ['throughput', 'start'] as const;
 type MeasurementName = (typeof measurements)[number];
 
 export interface BenchOptions {
@@ -36,7 +36,7 @@ const ofEachSuite = (part: keyof Suite) =>
 
 export const help = `npm run bench -- [options]
 
-Without options: throughput, start and memory, and latency, of every contender.
+Without options: throughput, start and memory, of every contender.
 
   --suite NAME            one of ${Object.keys(suites).join(', ')}; without it, pets
   --quick                 throughput of ${quickContenders.join(', ')} (another suite: of all): 7 rounds of 0.25 s
@@ -80,7 +80,7 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     throw new Error(`--suite is ${values.suite}; it must be one of ${Object.keys(suites).join(', ')}.`);
   const all = namesOf(suite.contenders);
   const isPets = suite === suites['pets'];
-  // Start, memory, latency and floors are of the pet store's cases.
+  // Start, memory and floors are of the pet store's cases.
   if (!isPets && (values.floors || values['set-floors']))
     throw new Error('The floors are those of the suite pets.');
   const measurable: readonly MeasurementName[] = isPets ? measurements : ['throughput'];

@@ -46,7 +46,7 @@ export const bun =
   async (): Promise<[string, ...string[]]> => [await findBun(), source, ...before, file];
 
 /** Cases that a contender cannot serve for one reason. */
-export const lacking = (names: readonly string[], reason: string) =>
+const lacking = (names: readonly string[], reason: string) =>
   Object.fromEntries(names.map((name) => [name, reason]));
 const rpcCases = ['query', 'mutation', 'batch10', 'batch100', 'lines', 'socket', 'events'];
 const rpcErrors = ['unknownProcedure', 'wrongMethod'];

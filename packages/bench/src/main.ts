@@ -7,7 +7,6 @@ import { startContender } from './contenderProcess.ts';
 import { caseOf, contenders, type Contender } from './contenders.ts';
 import { checkCores } from './cores.ts';
 import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
-import { latency, type LatencyResult } from './latency.ts';
 import { checkWrk } from './load/wrk.ts';
 import { startNeighbour } from './neighbour.ts';
 import { markdown, summary } from './report/markdown.ts';
@@ -53,13 +52,11 @@ async function runBench(options: BenchOptions): Promise<void> {
   const { cases, contenders: all } = options.suite;
   const chosen = cases.filter(({ name }) => options.cases.includes(name));
   const results: Result[] = [];
-  const latencies: LatencyResult[] = [];
   const blanks: Blank[] = [];
   for (const [index, group] of groupsOf(options.contenders).entries()) {
     const measured = await measureGroup(group, chosen, options);
     // `minimal` is in each group, so that ratios are formed within it, and in the report once.
     const isNew = ({ contender }: { readonly contender: string }) => index === 0 || contender !== limit;
-    latencies.push(...measured.latencies.filter(isNew));
     blanks.push(...measured.blanks.filter(isNew));
     results.push(...measured.results.filter(isNew));
   }
@@ -97,7 +94,6 @@ async function runBench(options: BenchOptions): Promise<void> {
     stores: Object.fromEntries(all.map(({ name, store }) => [name, store])),
     results,
     blanks,
-    latencies,
     starts,
   };
   const text = markdown(report);
@@ -137,25 +133,16 @@ async function measureGroup(group: readonly string[], chosen: readonly Case[], o
   );
   const neighbour = options.neighbour ? await startNeighbour() : undefined;
   let results: readonly Result[] = [];
-  const latencies: LatencyResult[] = [];
   try {
     if (options.measurements.includes('throughput')) {
       results = await throughput(runners, chosen, { ...options, neighbour, onProgress: progress });
       if (options.checkFloors) results = await secondTry(results, runners, chosen, options);
     }
-    if (options.measurements.includes('latency')) {
-      const subject = chosen.find(({ kind }) => kind === 'http');
-      for (const runner of runners.filter(({ contender }) => contender.cases === undefined)) {
-        if (subject === undefined || subject.name in runner.contender.lacks) continue;
-        progress(`latency: ${runner.contender.name}`);
-        latencies.push(...(await latency(runner, subject, 5)));
-      }
-    }
   } finally {
     neighbour?.stop();
     for (const runner of runners) await runner.process.stop();
   }
-  return { results, latencies, blanks };
+  return { results, blanks };
 }
 
 /** Starts contenders. One that cannot start is left out; where one responds differently, nothing is measured. */

@@ -81,7 +81,7 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
     messages,
     seconds,
   };
-  return (await runGenerator('socketCalls', options)) as Load;
+  return (await runGenerator(options)) as Load;
 }
 
 /**

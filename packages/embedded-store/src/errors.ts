@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { StoreError, type StoreErrorCode } from '@petstore/core/store';
+import { FolderError } from 'trpc-gateway-shared/lmdb';
 
 interface ErrorKind {
   readonly code: StoreErrorCode;
@@ -89,6 +90,7 @@ export const closed = (dataDir: string) => new StoreError('closed', `The store i
 /** Maps an error of the file system or lmdb to a StoreError. */
 export function toStoreError(error: unknown, dataDir: string): StoreError {
   if (error instanceof StoreError) return error;
+  if (error instanceof FolderError) return new StoreError('forbidden', error.message, { cause: error });
   const name = systemErrorName(error);
   const { code, sentence } = ERROR_KINDS[name] ?? unknownError;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,7 @@
+import { lacksSmallDisks, mountSmallDisk } from '@petstore/testing/smallDisk';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -21,67 +20,64 @@ beforeEach(async () => {
 
 const FillResult = z.object({ stored: z.int(), code: z.string(), message: z.string() });
 
-describe.skipIf(await lacksSmallDisks())('a full disk', () => {
+describe.skipIf(lacksSmallDisks())('a full disk', () => {
   test.for(['1', '40'])(
     'on a full disk %s concurrent creates fail with full, acknowledged animals stay, and creates succeed after space is freed',
     async (group) => {
-      await onSmallDisk(dataDir, async () => {
-        const filler = join(dataDir, 'filler');
-        await writeFile(filler, Buffer.alloc(500_000));
-        const child = startStoreProcess(['fill', dataDir, group]);
-        const { stored, ...error } = FillResult.parse(await child.next());
-        expect(error).toEqual({
-          code: 'full',
-          message: expect.stringMatching(
-            /^The disk of the data folder .* is full \(E\w+\) and nothing was stored/,
-          ),
-        });
-        const reader = await openEmbeddedStore({ dataDir, collections });
-        const ids: number[] = [];
-        for (let more = true; more;) {
-          const page = await reader.collection(animals).list({ limit: 100, cursor: ids.at(-1) });
-          ids.push(...page.records.map(({ id }) => id));
-          more = page.hasNext;
-        }
-        await reader.close();
-        expect(ids).toHaveLength(stored);
-
-        await rm(filler);
-        child.child.stdin?.write('\n');
-        expect(await child.next()).toEqual({ id: stored + 1, name: 'Rex', categoryId: 1 });
-        expect(await child.rest()).toMatchObject({ exitCode: 0 });
+      mountSmallDisk(dataDir);
+      const filler = join(dataDir, 'filler');
+      await writeFile(filler, Buffer.alloc(500_000));
+      const child = startStoreProcess(['fill', dataDir, group]);
+      const { stored, ...error } = FillResult.parse(await child.next());
+      expect(error).toEqual({
+        code: 'full',
+        message: expect.stringMatching(
+          /^The disk of the data folder .* is full \(E\w+\) and nothing was stored/,
+        ),
       });
+      const reader = await openEmbeddedStore({ dataDir, collections });
+      const ids: number[] = [];
+      for (let more = true; more;) {
+        const page = await reader.collection(animals).list({ limit: 100, cursor: ids.at(-1) });
+        ids.push(...page.records.map(({ id }) => id));
+        more = page.hasNext;
+      }
+      await reader.close();
+      expect(ids).toHaveLength(stored);
+
+      await rm(filler);
+      child.child.stdin?.write('\n');
+      expect(await child.next()).toEqual({ id: stored + 1, name: 'Rex', categoryId: 1 });
+      expect(await child.rest()).toMatchObject({ exitCode: 0 });
     },
   );
 
   test.for([0, 40_000, 70_000, 140_000])(
     'a first start with %d free bytes fails with full and leaves no incomplete store',
     async (freeBytes) => {
-      await onSmallDisk(dataDir, async () => {
-        const filler = join(dataDir, 'filler');
-        await writeFile(filler, Buffer.alloc(2_097_152 - freeBytes));
-        expect(await readInProcess(dataDir)).toMatchObject({ code: 'full' });
-        await rm(filler);
-        expect(await readInProcess(dataDir)).toBe('read');
-      });
+      mountSmallDisk(dataDir);
+      const filler = join(dataDir, 'filler');
+      await writeFile(filler, Buffer.alloc(2_097_152 - freeBytes));
+      expect(await readInProcess(dataDir)).toMatchObject({ code: 'full' });
+      await rm(filler);
+      expect(await readInProcess(dataDir)).toBe('read');
     },
   );
 
   test('a backup to a full disk fails with full and leaves nothing there, and succeeds after space is freed', async () => {
     await startStoreProcess(['create', dataDir, '1']).rest();
     const disk = join(folder, 'disk');
-    await onSmallDisk(disk, async () => {
-      const filler = join(disk, 'filler');
-      await writeFile(filler, Buffer.alloc(2_097_152 - 20_000));
-      const backup = { dataDir, to: join(disk, 'backup') };
-      await expect(backupFolder(backup)).rejects.toMatchObject({
-        code: 'full',
-        message: expect.stringMatching(/^The disk of .* is full and no backup was made/),
-      });
-      expect(await readdir(disk)).toEqual(['filler']);
-      await rm(filler);
-      expect(await backupFolder(backup)).toMatchObject({ keys: 0 });
+    mountSmallDisk(disk);
+    const filler = join(disk, 'filler');
+    await writeFile(filler, Buffer.alloc(2_097_152 - 20_000));
+    const backup = { dataDir, to: join(disk, 'backup') };
+    await expect(backupFolder(backup)).rejects.toMatchObject({
+      code: 'full',
+      message: expect.stringMatching(/^The disk of .* is full and no backup was made/),
     });
+    expect(await readdir(disk)).toEqual(['filler']);
+    await rm(filler);
+    expect(await backupFolder(backup)).toMatchObject({ keys: 0 });
   });
 });
 
@@ -102,31 +98,3 @@ test.runIf(process.platform === 'linux')(
     expect(await limited.rest()).toMatchObject({ exitCode: 0 });
   },
 );
-
-/** Runs a function while a disk of 2 MB is mounted at this path. */
-async function onSmallDisk(path: string, action: () => Promise<void>): Promise<void> {
-  mkdirSync(path, { recursive: true });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'tmpfs', path], { stdio: 'pipe' });
-  try {
-    await action();
-  } finally {
-    // Lazily, because a failed test may leave a process that uses it.
-    execFileSync('umount', ['-l', path]);
-  }
-}
-
-/** Whether this user may not mount a disk. Prints that once. */
-async function lacksSmallDisks(): Promise<boolean> {
-  const path = mkdtempSync(join(tmpdir(), 'petstore-'));
-  try {
-    await onSmallDisk(path, async () => undefined);
-    return false;
-  } catch {
-    process.stderr.write(
-      'SKIPPED: a full disk needs a small tmpfs, and this user may not mount one (root may).\n',
-    );
-    return true;
-  } finally {
-    rmdirSync(path);
-  }
-}

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@petstore/core/store';
-import { GroupCommit } from 'trpc-gateway-runtime/internal';
+import { GroupCommit } from 'trpc-gateway-shared/lmdb';
 import { toCommitError, toReadError } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 
@@ -72,10 +71,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     },
     error: () => commits.stuck,
     async idle(timeoutMs) {
-      const idle = commits.idle();
-      if (timeoutMs === undefined) return idle;
-      const isInTime = await Promise.race([idle.then(() => true), delay(timeoutMs, false, { ref: false })]);
-      if (isInTime) return;
+      if ((await commits.idle(timeoutMs)) || timeoutMs === undefined) return;
       const why = `The data folder ${dataDir} was closed, but a write did not complete within ${timeoutMs / 1000} s: its disk hangs, or a process that shares it is suspended.`;
       commits.rejectAll(new StoreError('unavailable', why));
       throw new StoreError('outcome-unknown', why);

@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
-import { access, realpath, writeFile } from 'node:fs/promises';
+import { access, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
 import { type CollectionDefinition, StoreError } from '@petstore/core/store';
+import { createLockFile, makeFolder, rejectLink } from 'trpc-gateway-shared/lmdb';
 import { findDamage } from './dataFile.ts';
-import { makeFolder, createAtomically, rejectLink, rejectSharedFolder } from './dataFolder.ts';
+import { createAtomically, rejectSharedFolder } from './dataFolder.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder, Layout, MetaTable } from './folder.ts';
 import { watchFolder } from './folderWatch.ts';
@@ -12,9 +13,6 @@ import { bringUpToDate, checkFormat, FORMAT, isUpToDate, rejectUnknown } from '.
 import { jsonRow } from './rows.ts';
 import { KEY_COUNTER, openTable, put } from './table.ts';
 import { waitForWriteLock } from './writeLock.ts';
-
-/** Room for a thousand readers: LMDB uses 64 bytes per reader, and a process needs one or two. */
-const LOCK_FILE_BYTES = 65_536;
 
 /** How often dead readers are removed, in milliseconds. Their snapshots would keep pages from being reused, and the file grows. */
 const READER_CHECK_MS = 60_000;
@@ -46,13 +44,13 @@ export async function openDataFolder(
   { create, collections, migrate = false, onMigrated, onFatal }: OpenFolderOptions,
 ): Promise<DataFolder> {
   const file = join(path, FILE_NAMES[0]);
-  if (create) await makeFolder(path);
+  if (create) makeFolder(path);
   else await access(file).catch((error: NodeJS.ErrnoException) => rejectMissing(error, path));
-  await rejectSharedFolder(path);
-  await createAtomically(`${file}-lock`, writeLockFile);
+  rejectSharedFolder(path);
+  createLockFile(`${file}-lock`);
   // Files are created atomically, so an empty or incomplete one is damaged, not unfinished.
   await createAtomically(file, (temporary) => writeNewFile(temporary, collections ?? []));
-  for (const name of FILE_NAMES) await rejectLink(path, name);
+  for (const name of FILE_NAMES) rejectLink(join(path, name));
   await access(file, constants.R_OK | constants.W_OK);
   const damage = await findDamage(file);
   if (damage !== undefined) throw damaged(path, `petstore.mdb: ${damage}`);
@@ -132,13 +130,8 @@ type DataFileOptions = RootDatabaseOptions & { path: string; permissionsMode: nu
 const openMeta = (root: RootDatabase): MetaTable =>
   openTable(root, 'meta', { encoder: jsonRow<number | Layout>() });
 
-/** Allocates the whole lock file before LMDB maps it: on a full disk, a write to a hole would end the process (SIGBUS). */
-async function writeLockFile(path: string): Promise<void> {
-  await writeFile(path, Buffer.alloc(LOCK_FILE_BYTES), { mode: 0o600, flush: true });
-}
-
 async function writeNewFile(path: string, collections: readonly CollectionDefinition[]): Promise<void> {
-  await writeLockFile(`${path}-lock`);
+  createLockFile(`${path}-lock`);
   const root = openDataFile(path);
   try {
     const meta = openMeta(root);

@@ -3,18 +3,18 @@ import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import { allowInexactHeaders } from './auth/authentication.ts';
 import { GatewayError } from './checks/gatewayError.ts';
 import { requireOptions } from './checks/optionRules.ts';
-import { createPolicies } from './createPolicies.ts';
-import { createProtocols } from './createProtocols.ts';
-import { gatewayRules } from './gatewayRules.ts';
+import { createPolicies } from './assembly/createPolicies.ts';
+import { createProtocols } from './assembly/createProtocols.ts';
+import { gatewayRules } from './assembly/gatewayRules.ts';
 import type { RejectHttp, Service, Upgrade } from './http/service.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import type { AnyGatewayOptions, GatewayOptions } from './options.ts';
+import type { AnyGatewayOptions, GatewayOptions } from './assembly/options.ts';
 import { createCompression } from './policies/compression.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
 import type { ServedProcedure } from './procedures/procedure.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
 import { maxMessageSizeOf } from './protocols/trpc/options.ts';
-import { readService } from './readService.ts';
+import { readService } from './assembly/readService.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
 export interface Gateway extends Service {
@@ -48,7 +48,7 @@ export interface Gateway extends Service {
 }
 
 /**
- * Creates a gateway that serves a router as tRPC and REST. Serve it with an adapter, such as `serve` of
+ * Creates a gateway that serves a router as tRPC, REST and, with `mcp`, as tools. Serve it with an adapter, such as `serve` of
  * `trpc-gateway/uws`. The router and its schemas are not modified.
  *
  * ```ts
@@ -124,7 +124,11 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
     maxBodySize,
     maxStreamSize,
     maxMessageSize: maxMessageSizeOf(limits),
-    procedures: service.procedures.map(({ path, type, execution }) => ({ path, type, execution })),
+    procedures: Array.from(service.procedures.values(), ({ path, type, execution }) => ({
+      path,
+      type,
+      execution,
+    })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.rememberedRejections() ?? 0,
     hasLocalIdempotencyKeys: idempotency !== undefined && options.state === undefined,

@@ -2,7 +2,7 @@ import { hasUws } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
 import * as client from './client/index.ts';
 import * as root from './index.ts';
-import * as internal from './internal.ts';
+import * as options from './checks/index.ts';
 import * as meta from './procedures.ts';
 import * as trpcToOpenApi from './trpcToOpenApi/index.ts';
 import * as bun from './adapters/bun/serve.ts';
@@ -19,7 +19,6 @@ it('the entry points export exactly these values', () => {
     'cookie',
     'createGateway',
     'custom',
-    'headersOf',
     'memoryState',
     'problemDetails',
     'takeTokens',
@@ -31,19 +30,15 @@ it('the entry points export exactly these values', () => {
     'resyncDefinition',
     'resyncErrors',
     'fileStream',
-  ]);
-  expect(Object.keys(internal).toSorted()).toEqual([
-    'LimitError',
-    'editDistance',
-    'formatProblems',
-    'formatValue',
-    'ignoreRejection',
-    'isThenable',
     'isTrpcError',
+    'LimitError',
+  ]);
+  expect(Object.keys(options).toSorted()).toEqual([
+    'editDistance',
+    'formatValue',
     'optionProblems',
     'optional',
     'required',
-    'tryHook',
   ]);
   expect(Object.keys(ofAdapters).toSorted()).toEqual([
     'CertificateError',

@@ -22,16 +22,10 @@ export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { CallError, RequestRecord, TraceIds } from './calls/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
-export type { GatewayOptions } from './options.ts';
+export type { GatewayOptions } from './assembly/options.ts';
 export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
-export {
-  headersOf,
-  type Header,
-  type HttpResponse,
-  type PolicyResponse,
-  ResponseControls,
-} from './http/response.ts';
+export { type Header, type HttpResponse, type PolicyResponse, ResponseControls } from './http/response.ts';
 export type { Service } from './http/service.ts';
 export { GatewayError } from './checks/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';

@@ -10,6 +10,7 @@ const repository = join(source, '../../..');
 const order = [
   'http',
   'checks',
+  'schemas',
   'procedures',
   'calls',
   'operations',
@@ -28,6 +29,7 @@ const order = [
   'adapters/uws',
   'adapters/bun',
   'client',
+  'assembly',
   '.',
   'trpcToOpenApi',
   'command',
@@ -35,12 +37,13 @@ const order = [
 
 /** Folders whose users or whose dependencies are fewer than their place in the order allows. `.` has the entry points. */
 const limited: Readonly<Record<string, readonly string[]>> = {
-  operations: ['http', 'checks', 'procedures'],
+  operations: ['http', 'checks', 'schemas', 'procedures'],
   state: ['http', 'checks', 'procedures'],
   'protocols/trpc': ['http', 'procedures', 'calls', 'state', 'auth', 'policies', 'protocols'],
   'protocols/mcp': [
     'http',
     'checks',
+    'schemas',
     'procedures',
     'calls',
     'operations',
@@ -55,11 +58,20 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   'adapters/uws': ['http', 'checks', 'adapters/serve'],
   'adapters/bun': ['http', 'checks', 'adapters/serve'],
   client: ['http'],
-  '.': [...order.slice(0, order.indexOf('adapters/serve')), 'adapters/fetch'].filter(
-    // `protocols/mcp` is an entry point of its own, which nothing loads unless it is passed as an option.
-    (folder) => folder !== 'client' && folder !== 'protocols/mcp',
-  ),
-  trpcToOpenApi: ['http', 'checks', 'procedures', 'operations', 'openapi', 'protocols', '.'],
+  // `protocols/mcp` is an entry point of its own, which nothing loads unless it is passed as an option.
+  assembly: order.slice(0, order.indexOf('protocols/mcp')),
+  '.': [...order.slice(0, order.indexOf('protocols/mcp')), 'adapters/fetch', 'assembly'],
+  trpcToOpenApi: [
+    'http',
+    'checks',
+    'schemas',
+    'procedures',
+    'operations',
+    'openapi',
+    'protocols',
+    'assembly',
+    '.',
+  ],
 };
 const isForbidden = (from: string, to: string) =>
   from !== to && !(limited[from] ?? order.slice(0, order.indexOf(from))).includes(to);
@@ -121,8 +133,9 @@ describe('packages/gateway/src', () => {
   it('docs/architecture.md shows every folder and names only files that exist', () => {
     const text = readFileSync(join(repository, 'docs/architecture.md'), 'utf8');
     const named = [...text.matchAll(/`([\w/]+\.ts)`/g)].map(([, file = '']) => file);
-    // The page names files relative to the repository, to this package or to the runtime.
-    const roots = [repository, source, join(repository, 'packages/runtime/src')];
+    // The page names files relative to the repository, to this package, to the runtime or to what processes share.
+    const sources = ['packages/runtime/src', 'packages/shared/src'].map((path) => join(repository, path));
+    const roots = [repository, source, ...sources];
     expect(named.filter((file) => !roots.some((at) => existsSync(join(at, file))))).toEqual([]);
     const [, picture = ''] = text.split('```');
     expect(folders.filter((folder) => !picture.includes(`${basename(folder)}/`))).toEqual([]);

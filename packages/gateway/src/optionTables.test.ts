@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { gatewayRules } from './gatewayRules.ts';
+import { gatewayRules } from './assembly/gatewayRules.ts';
 import { procedureRules, restRules } from './procedures/readMeta.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');

@@ -21,5 +21,7 @@ export type {
 } from './procedures/meta.ts';
 export { resyncDefinition, resyncErrors } from './procedures/resync.ts';
 export { fileStream } from './procedures/fileStream.ts';
+export { isTrpcError } from './procedures/isTrpcError.ts';
+export { type Limit, LimitError } from './procedures/limitError.ts';
 export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
 export type { ResponseControls } from './http/response.ts';

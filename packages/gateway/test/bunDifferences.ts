@@ -1,4 +1,4 @@
-/** Tests that adapters on a port pass and Bun does not, which vitest.bun.config.ts leaves out. */
+/** Tests that adapters on a port pass and Bun does not, which adapters/vitest.bun.config.ts leaves out. */
 interface BunDifference {
   /** What Bun does instead, and why. */
   readonly why: string;

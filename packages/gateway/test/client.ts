@@ -1,7 +1,6 @@
 import type { ApiError } from 'trpc-gateway/procedures';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
-import { connect as connectSocket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type ResponseProblems, responseProblems, type ReceivedResponse } from './wire/responseProblems.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
@@ -45,8 +44,6 @@ export interface Client {
   readonly document: OpenApiDocument;
   send(method: string, target: string, sending?: SendOptions): Promise<TestResponse>;
   get(target: string, sending?: SendOptions): Promise<TestResponse>;
-  /** Sends text on a new connection. Resolves with all bytes until the server closes it. */
-  sendRaw(text: string): Promise<string>;
 }
 
 /** The address of a server, and a valid key. */
@@ -97,13 +94,6 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: ServerAdd
     document,
     send,
     get: (target, sending) => send('GET', target, sending),
-    async sendRaw(text) {
-      const { hostname, port } = new URL(origin);
-      const socket = connectSocket(Number(port), hostname);
-      await once(socket, 'connect');
-      socket.write(text);
-      return (await buffer(socket)).toString();
-    },
   };
 }
 
@@ -114,7 +104,7 @@ function bytesOf(body: unknown): Buffer | undefined {
 }
 
 /** Sends one request over a port, unchanged. Returns the response without checking it. */
-export async function sendUnchecked(
+async function sendUnchecked(
   agent: Agent,
   origin: string,
   method: string,

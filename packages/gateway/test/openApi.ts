@@ -42,7 +42,7 @@ export interface Response {
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
-export interface JsonSchema {
+interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;

@@ -62,7 +62,6 @@ export async function openShape<Router extends AnyTRPCRouter>(router: Router, op
     /** Sends REST requests one after the other, and compares their responses. */
     expectRest: async (rows: readonly RestRow[]): Promise<void> => {
       for (const [target, init, status, ...body] of rows) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other, so that a failure names its request
         const received = await restJson(target, init);
         const compared = [target, ...received.slice(0, 1 + body.length)];
         expect(compared).toEqual([target, status, ...(status === 400 ? body.map(badRequest) : body)]);

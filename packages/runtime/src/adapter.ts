@@ -6,45 +6,44 @@ export interface Adapter {
   readonly server: string;
   /** The version in the first log line, such as `@uwsjs/core 20.69.0`: the loaded package of uWebSockets.js. */
   readonly version?: string;
-  /** Why `auto` chose node:http, in sentences that end with the fix. */
+  /** Why uWebSockets.js was not chosen, in sentences that end with the fix. */
   readonly fallbackReason?: string;
   readonly serve: typeof serve;
 }
 
-/** The names of the gateway's servers; `auto` chooses one. */
-export type ServerName = 'auto' | 'uws' | 'node' | 'bun';
+/** The names of the gateway's servers. */
+export type ServerName = 'uws' | 'node' | 'bun';
+
+/** Bun's on Bun; elsewhere uWebSockets.js if a package with a binary for this Node version and platform is installed. */
+const fastestFirst: readonly ServerName[] = ['bun', 'uws', 'node'];
 
 /**
- * Loads a server adapter of the gateway. `auto` loads Bun's on Bun. Elsewhere it loads uWebSockets.js if a package with a
- * binary for this Node version and platform is installed, and node:http otherwise.
- * @throws {Error} with code `no-binary` if `server` is `uws` and uWebSockets.js does not load
+ * Loads the first of some server adapters that this process can run. Default: Bun's, that of uWebSockets.js, node:http.
+ * @throws {Error} with code `no-binary` if uWebSockets.js does not load, and no other follows
  */
-export async function loadAdapter(server: ServerName): Promise<Adapter> {
+export async function loadAdapter(
+  servers: ServerName | readonly ServerName[] = fastestFirst,
+): Promise<Adapter> {
+  const [server, ...others] = typeof servers === 'string' ? [servers] : servers;
   const { bun } = process.versions;
-  if (server === 'bun' || (server === 'auto' && bun !== undefined)) {
+  if (server === 'bun' && bun === undefined && others.length > 0) return loadAdapter(others);
+  if (server === 'bun') {
+    return { server, version: `Bun ${bun}`, serve: (await import('trpc-gateway/bun')).serve };
+  }
+  if (server !== 'uws') {
     return {
-      server: 'bun',
-      version: `Bun ${bun}`,
-      serve: (await import('trpc-gateway/bun')).serve,
+      server: 'node',
+      version: `Node ${process.version}`,
+      serve: (await import('trpc-gateway/node')).serve,
     };
   }
-  let fallbackReason: string | undefined;
-  if (server !== 'node') {
-    try {
-      const { serve, uwsVersion } = await import('trpc-gateway/uws');
-      return { server: 'uws', version: uwsVersion, serve };
-    } catch (error) {
-      if (server === 'uws' || !isNoBinary(error)) throw error;
-      fallbackReason = error.reason;
-    }
+  try {
+    const { serve, uwsVersion } = await import('trpc-gateway/uws');
+    return { server, version: uwsVersion, serve };
+  } catch (error) {
+    if (others.length === 0 || !isNoBinary(error)) throw error;
+    return { ...(await loadAdapter(others)), fallbackReason: error.reason };
   }
-  const { serve } = await import('trpc-gateway/node');
-  return {
-    server: 'node',
-    version: `Node ${process.version}`,
-    ...(fallbackReason !== undefined && { fallbackReason }),
-    serve,
-  };
 }
 
 const isNoBinary = (error: unknown): error is Error & { readonly reason: string } =>

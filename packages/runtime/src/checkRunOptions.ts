@@ -1,4 +1,4 @@
-import { formatValue, optional, optionProblems, type OptionRules, required } from 'trpc-gateway/internal';
+import { formatValue, optional, optionProblems, type OptionRules, required } from 'trpc-gateway/options';
 import { serveRules } from 'trpc-gateway/serve';
 import type { AdminOptions, RunOptions, Started } from './options.ts';
 import { StartError } from './signals/startError.ts';
@@ -21,11 +21,15 @@ const adminRules: OptionRules<AdminOptions> = {
   metrics: optional(hasMethod('open'), 'metrics() of trpc-gateway-runtime/metrics'),
 };
 
+const isServerName = (value: unknown) => value === 'uws' || value === 'node' || value === 'bun';
+const areServerNames = (value: unknown) =>
+  Array.isArray(value) ? value.length > 0 && value.every(isServerName) : isServerName(value);
+
 const runRules: OptionRules<RunOptions> = {
   start: required(isFunction, 'a function that returns { gateway }'),
   server: optional(
-    (value) => ['auto', 'uws', 'node', 'bun'].some((name) => name === value) || hasMethod('serve')(value),
-    '"auto", "uws", "node", "bun" or an adapter: { server, serve }',
+    (value) => areServerNames(value) || hasMethod('serve')(value),
+    '"uws", "node", "bun", a list of these, or an adapter: { server, serve }',
   ),
   listen: optional(isNonNullObject, 'an object, such as listen: { port: 3000 }', serveRules),
   log: optional(hasMethod('open'), 'log() of trpc-gateway-runtime/log'),

@@ -1,5 +1,3 @@
-import { ignoreRejection, isThenable } from 'trpc-gateway/internal';
-
 /**
  * Returns the result of a function that must return it at once.
  * @param hook what the function is called in the documentation
@@ -12,8 +10,8 @@ export function syncResult<Result>(
 ): Result | undefined {
   try {
     const result = run();
-    if (!isThenable(result)) return result;
-    ignoreRejection(result);
+    if (typeof (result as { readonly then?: unknown } | undefined)?.then !== 'function') return result;
+    void Promise.resolve(result).catch(() => {});
     onFailure(new TypeError(`${hook} returned a promise. Return the value itself.`));
   } catch (error) {
     onFailure(error);

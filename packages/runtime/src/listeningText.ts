@@ -1,4 +1,4 @@
-/** Where a service listens, on which adapter, and why `auto` chose no faster one. */
+/** Where a service listens, on which adapter, and why not on a faster one. */
 export interface ListeningOn {
   readonly origin: string;
   readonly server: string;

@@ -1,7 +1,7 @@
 import type { healthRoutes } from './health/healthRoutes.ts';
 import type { AdminOptions, RunOptions } from './options.ts';
 import { originOf } from './originOf.ts';
-import type { MetricsPage } from './parts.ts';
+import type { MetricsPage } from './metrics/metricsPart.ts';
 
 export interface OpenedAdmin {
   /** The origin for clients on this machine. */

@@ -3,7 +3,8 @@ import type { ServeOptions } from 'trpc-gateway/serve';
 import type { Adapter, ServerName } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
 import type { MetricFamily } from './metrics/family.ts';
-import type { LogPart, MetricsPart, ServiceLog, TelemetryPart } from './parts.ts';
+import type { MetricsPart } from './metrics/metricsPart.ts';
+import type { LogPart, ServiceLog, TelemetryPart } from './parts.ts';
 
 /** Handlers of GET and HEAD requests outside the router, by path. */
 export type Pages = Readonly<
@@ -17,10 +18,10 @@ export interface RunOptions {
    */
   readonly start: (context: StartContext) => Started | Promise<Started>;
   /**
-   * The server. `auto` uses Bun’s on Bun; elsewhere uWebSockets.js if it has a binary for this Node version and platform, and node:http otherwise.
-   * Default: `auto`.
+   * The server, or a list of which the first is used that can run here: `bun` needs Bun, and `uws` a binary of
+   * uWebSockets.js for this Node version and platform. Default: `['bun', 'uws', 'node']`.
    */
-  readonly server?: ServerName | Adapter;
+  readonly server?: ServerName | readonly ServerName[] | Adapter;
   /**
    * Host and port, TLS files and connection limits. On node:http, the certificate is reloaded when its files change and on
    * SIGHUP; on uWebSockets.js, a restart reads it.

@@ -248,11 +248,12 @@ const runServiceScript = (options: string) =>
   runScript(`import { run } from 'trpc-gateway-runtime';`, `await run({ ${options} });`);
 
 describe('a process that calls run', () => {
-  test('run without a log prints its origin and the steps of its shutdown', async () => {
+  test('run without a log prints its origin and the steps of its shutdown, and survives errors of stdout', async () => {
     const { stdout, ...ended } = await runServiceScript(`
       server: { server: 'node', fallbackReason: 'no other is installed.', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
       start({ onClose }) {
         const running = setInterval(() => {}, 1_000);
+        process.stdout.emit('error', new Error('write EIO'));
         onClose(() => clearInterval(running));
         const onListening = () => void setImmediate(() => process.kill(process.pid, 'SIGTERM'));
         return { gateway: { procedures: [] }, onListening };
@@ -263,6 +264,18 @@ describe('a process that calls run', () => {
         'listening on http://[::1]:1, on node:http, because no other is installed.\nstopping\nstopped\n',
       stderr: '',
     });
+  });
+
+  test('run with a log of its own survives errors of stdout and stderr, such as after its terminal was closed', async () => {
+    const ended = await runServiceScript(`
+      log: (await import('trpc-gateway-runtime/log')).log({ level: 'silent' }),
+      server: { server: 'node', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
+      start() {
+        for (const stream of [process.stdout, process.stderr]) stream.emit('error', new Error('write EIO'));
+        const onListening = () => void setTimeout(() => process.kill(process.pid, 'SIGTERM'), 10);
+        return { gateway: { procedures: [] }, onListening };
+      }`);
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('a process that cannot start exits with code 1 and prints the message of an expected error', async () => {
@@ -339,7 +352,7 @@ describe('run with options that cannot work', () => {
     expect((await failedStart(options)).trim().split('\n')).toEqual([
       '"worker" is not an option of run; did you mean "workers"?',
       'run.start is 1; it must be a function that returns { gateway }.',
-      'run.server is "uwss"; it must be "auto", "uws", "node", "bun" or an adapter: { server, serve }.',
+      'run.server is "uwss"; it must be "uws", "node", "bun", a list of these, or an adapter: { server, serve }.',
       'run.log is a function; it must be log() of trpc-gateway-runtime/log.',
       'run.telemetry is {}; it must be the function openTelemetry of trpc-gateway-runtime/opentelemetry, not its result.',
       'run.docs is a function; it must be docsPage() of trpc-gateway-runtime/docs.',
@@ -347,6 +360,7 @@ describe('run with options that cannot work', () => {
       'run.admin.port is undefined; it must be an integer from 0 to 65535.',
       'run.admin.metrics is a function; it must be metrics() of trpc-gateway-runtime/metrics.',
     ]);
+    expect(await failedStart({ start() {}, server: [] })).toContain('run.server is []; it must be "uws"');
   });
 });
 

@@ -6,6 +6,8 @@ import { StartError } from './signals/startError.ts';
 import { type Stoppable, stopOnSignals } from './signals/stopOnSignals.ts';
 import { takeWorkerRole } from './workers/workerRole.ts';
 
+const ignore = () => {};
+
 /**
  * Runs a service until SIGTERM or SIGINT. The first signal starts a graceful shutdown of at most 10 s: `/readyz` answers 503,
  * calls in flight complete, resources are closed, and the process exits with code 0. A second signal ends the process
@@ -15,6 +17,8 @@ import { takeWorkerRole } from './workers/workerRole.ts';
  */
 export async function run(options: RunOptions): Promise<void> {
   const { expectedErrors } = options;
+  // Without a listener, what is written to a closed terminal or a full disk would end the service.
+  for (const stream of [process.stdout, process.stderr]) stream.off('error', ignore).on('error', ignore);
   try {
     const role = takeWorkerRole();
     if (role !== undefined) {

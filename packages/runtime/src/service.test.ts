@@ -4,8 +4,10 @@ import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { NotReadyError } from './health/healthRoutes.ts';
+import { log as jsonLogPart } from './log/log.ts';
 import type { LoggedRequest } from './parts.ts';
 import { startService } from './service.ts';
+import { failures } from './testing/failures.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({ pay: t.procedure.meta({ idempotencyKey: 'optional' }).mutation(() => 'paid') });
@@ -62,6 +64,32 @@ test.each([
   },
 );
 
+test('a start that fails closes its resources, then ends its log, and leaves no listener of the process', async () => {
+  const before = process.listenerCount('exit');
+  const steps: string[] = [];
+  const jsonLog = jsonLogPart({ level: 'silent' });
+  const starting = startService({
+    server: 'node',
+    log: {
+      open(options) {
+        const opened = jsonLog.open(options);
+        const end = async () => {
+          steps.push('log');
+          await opened.end();
+        };
+        return { ...opened, end };
+      },
+    },
+    start({ onClose }) {
+      onClose(() => void steps.push('database'));
+      throw new Error('away');
+    },
+  });
+  await expect(starting).rejects.toThrow('away');
+  expect(steps).toEqual(['database', 'log']);
+  expect(process.listenerCount('exit')).toBe(before);
+});
+
 test('/readyz answers 503 while a check hangs, the record of each such request has the reason, and a stop is one', async () => {
   const onResponse = vi.fn<(record: LoggedRequest) => void>();
   let check: () => unknown = () => new Promise(() => {});
@@ -104,15 +132,7 @@ test('/readyz answers 503 while a check hangs, the record of each such request h
   expect(await service.notReady()).toBe('draining');
 });
 
-test.each<[what: string, fail: () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('away');
-    },
-  ],
-  ['rejects', async () => Promise.reject(new Error('away'))],
-])(
+test.each(failures)(
   'a log or metrics whose onResponse %s changes no response and does not end the process',
   async (_, fail) => {
     // Not mocks, which would handle the rejections.

@@ -1,5 +1,4 @@
 import type { Gateway, RequestRecord } from 'trpc-gateway';
-import { tryHook } from 'trpc-gateway/internal';
 import type { Listening } from 'trpc-gateway/serve';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
@@ -162,8 +161,11 @@ class Service {
   async abort(error: unknown): Promise<never> {
     const deadline = performance.now() + stopDeadlineMs - drainDeadlineMs;
     this.#stopping.abort();
+    this.#stopReloads?.();
     await this.#listening?.close({ timeoutMs: 0 });
     const closeError = await this.#resources.closeBefore(deadline);
+    this.#openedLog.requests?.end();
+    await this.#openedLog.end();
     if (closeError === undefined) throw error;
     throw new UnclosedStoreError(errorText(error, this.#options.expectedErrors), { cause: error });
   }
@@ -190,7 +192,7 @@ class Service {
     this.#checks = started.checks ?? {};
     if (this.#worker?.isFirst === true && started.gateway.hasLocalIdempotencyKeys) {
       log.warn(
-        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of trpc-gateway-runtime/state/folder',
+        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of trpc-gateway-shared/state/folder',
       );
     }
     return started;
@@ -262,8 +264,8 @@ class Service {
   }
 }
 
-async function resolveAdapter({ server = 'auto', explain = (error) => error }: RunOptions): Promise<Adapter> {
-  if (typeof server === 'object') return server;
+async function resolveAdapter({ server, explain = (error) => error }: RunOptions): Promise<Adapter> {
+  if (typeof server === 'object' && 'serve' in server) return server;
   try {
     return await loadAdapter(server);
   } catch (error) {
@@ -276,7 +278,12 @@ type Listener = (record: RequestRecord) => unknown;
 function callBoth(one: Listener | undefined, other: Listener | undefined): Listener | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return (requestRecord) => {
-    tryHook(one, requestRecord);
+    try {
+      const returned = one(requestRecord);
+      if (returned instanceof Promise) returned.catch(() => {});
+    } catch {
+      // The log gets the record nevertheless.
+    }
     return other(requestRecord);
   };
 }

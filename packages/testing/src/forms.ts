@@ -15,8 +15,12 @@ export const longForm: boolean = PETSTORE_TESTS === 'long';
  */
 export const everyForm: boolean = PETSTORE_TESTS !== undefined;
 
-/** Number of inputs of a property test: `count` in the long form, otherwise a fifth. */
-export const inputs = (count: number): number => (longForm ? count : Math.ceil(count / 5));
+/**
+ * Number of inputs of a property test: `count` in the long form, a fifth with `PETSTORE_TESTS=all`, and `brief` in `npm test`,
+ * where a test that computes for seconds has few. Default of `brief`: a fifth too.
+ */
+export const inputs = (count: number, brief: number = Math.ceil(count / 5)): number =>
+  longForm ? count : everyForm ? Math.ceil(count / 5) : brief;
 
 /** Whether uWebSockets.js has a binary for this Node and system. Without one, its tests are skipped. */
 export const hasUws: boolean = process.env['WITHOUT_UWS'] === undefined;

@@ -17,7 +17,6 @@ export const changedHeaders: ReadonlySet<string> = new Set([
  * the change.
  */
 const changes: readonly (readonly [since: string, change: string, tests: RegExp])[] = [
-  ['11.4.0', 'isTRPCClientError of @trpc/client', /tRPC’s clients .* an error has its code/],
   [
     '11.8.0',
     'errors of WebSockets',
@@ -52,7 +51,8 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
     '.errors()',
     /readErrors (merges|calls|rejects two)|> mapError sends the error|declared error of mapError/,
   ],
-  ['11.22.1', 'AbortError of batches', /tRPC’s clients .*aborting \d+ calls of .* over httpBatch/],
+  ['11.22.1', 'AbortError of batches', /a client that aborts its calls over httpBatch/],
+  ['11.23.0', '`Allow` for a 405', /is answered with 405 and Allow/],
   ['11.25.0', 'pathSeparator', /separator has/],
   [
     '11.25.0',

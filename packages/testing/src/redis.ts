@@ -118,7 +118,6 @@ export async function startRedisCluster(): Promise<{
 
 /** A Sentinel learns of replicas within 10 s, and a cluster of its slots within seconds. */
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- until it is
   while (!(await isTrue().catch(() => false))) await sleep(20);
 }
 
@@ -156,11 +155,8 @@ async function startOf(
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     child = started;
-    // oxlint-disable-next-line no-await-in-loop -- until it responds
     while ((await command('PING').catch(() => '')) !== '+PONG') {
-      // oxlint-disable-next-line no-await-in-loop
       if (started.exitCode !== null) throw new Error(`${program} has ended: ${await readFile(log, 'utf8')}`);
-      // oxlint-disable-next-line no-await-in-loop
       await sleep(10);
     }
   };

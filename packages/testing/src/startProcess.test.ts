@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,7 +62,7 @@ describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
           '--root',
           folder,
           '--disable-console-intercept',
-          `--reporter=${join(root, 'vitest.failures.ts')}`,
+          `--reporter=${join(root, 'packages/testing/src/failuresAsTheyHappen.ts')}`,
         ]);
         let errors = '';
         runner.stderr?.on('data', (text) => (errors += String(text)));
@@ -76,3 +77,14 @@ describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
     );
   },
 );
+
+test('a file that starts processes leaves no listener when they have ended: others that share its process do so too', async () => {
+  const before = process.listenerCount('exit');
+  // Vitest evaluates it for each file.
+  vi.resetModules();
+  const again = await import('./startProcess.ts');
+  const child = again.startProcess(process.execPath, ['--eval', '']);
+  expect(process.listenerCount('exit')).toBe(before + 1);
+  await once(child, 'exit');
+  expect(process.listenerCount('exit')).toBe(before);
+});

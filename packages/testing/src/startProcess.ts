@@ -8,9 +8,10 @@ const endsWithParent =
 
 /** The processes that still run: where the kernel does not end them, an exit of this process does. */
 const running = new Set<ChildProcess>();
-process.on('exit', () => {
+
+function killRunning(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /**
  * Starts a process for a test. It ends with the process that runs the test, however that ends: a test that fails, a
@@ -23,7 +24,12 @@ export function startProcess(
 ): ChildProcess {
   const [command, ...before] = [...endsWithParent, file];
   const child = spawn(command, [...before, ...args], options);
+  if (running.size === 0) process.on('exit', killRunning);
   running.add(child);
-  child.once('exit', () => running.delete(child));
+  child.once('exit', () => {
+    running.delete(child);
+    // Files of tests share a process, and each has a listener of its own.
+    if (running.size === 0) process.off('exit', killRunning);
+  });
   return child;
 }

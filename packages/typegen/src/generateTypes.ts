@@ -1,5 +1,5 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod, type ZodSchema as UserSchema } from 'trpc-gateway/internal/schemas';
+import { type ZodSchema, isZod, metadataOf } from 'trpc-gateway/schemas';
 import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
@@ -7,7 +7,6 @@ import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } fr
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { unionOf, typeToken, type Comment, type TypeNode } from './typeNode.ts';
 import { ProcedureErrors, TypegenError } from './typegenError.ts';
-import { metadataOf, type ZodSchema } from './zodDefinition.ts';
 
 export interface TypesOptions {
   /**
@@ -19,7 +18,7 @@ export interface TypesOptions {
    * The result of the router's `errorFormatter`: `default` for tRPC's own shape, or a zod schema. Required if the router has
    * a formatter.
    */
-  readonly errorShape?: 'default' | UserSchema;
+  readonly errorShape?: 'default' | ZodSchema;
   /**
    * The paths of procedures, such as `comments.add`, whose types need not be known: an input or an output whose type is not known at run
    * time is printed as `unknown`, and errors that are not declared are left out. Default: none, so that the router is rejected.

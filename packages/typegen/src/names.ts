@@ -1,9 +1,9 @@
+import { type ZodSchema, definitionOf, metadataOf } from 'trpc-gateway/schemas';
 import type { Side } from './optionality.ts';
 import { print } from './print.ts';
 import type { SchemaLocation } from './schemaLocation.ts';
 import { generic, type Alias, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
-import { zodDefinitionOf, metadataOf, type ZodSchema } from './zodDefinition.ts';
 
 /** A type that is exported by name. */
 interface NamedType {
@@ -87,7 +87,7 @@ export function createNames(exported: ReadonlyMap<ZodSchema, string>): SchemaNam
     const to: Alias = {
       name: () => (entity.isSplit && side === 'input' ? `${entity.name}Input` : entity.name),
       isObjectType: ['array', 'map', 'object', 'record', 'set', 'tuple'].includes(
-        zodDefinitionOf(entity.schema).type,
+        definitionOf(entity.schema).type,
       ),
       body: () => entity.forms[side]?.body,
     };

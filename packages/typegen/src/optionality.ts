@@ -1,4 +1,4 @@
-import { zodDefinitionOf, isPreprocess, lazyTarget, type ZodSchema } from './zodDefinition.ts';
+import { type ZodSchema, definitionOf, isPreprocess, lazyTarget } from 'trpc-gateway/schemas';
 
 /** Which type of a schema is meant: `z.input` or `z.output`. */
 export type Side = 'input' | 'output';
@@ -8,7 +8,7 @@ export type Side = 'input' | 'output';
  * differ from the types at run time for some kinds (the output of a default, `any`).
  */
 export function isOptionalField(schema: ZodSchema, side: Side): boolean {
-  const definition = zodDefinitionOf(schema);
+  const definition = definitionOf(schema);
   switch (definition.type) {
     case 'optional':
       return true;
@@ -25,7 +25,7 @@ export function isOptionalField(schema: ZodSchema, side: Side): boolean {
       return isOptionalField(lazyTarget(schema), side);
     case 'pipe':
       return isOptionalField(
-        side === 'input' && !isPreprocess(schema) ? definition.in : definition.out,
+        side === 'input' && !isPreprocess(definition) ? definition.in : definition.out,
         side,
       );
     case 'union':

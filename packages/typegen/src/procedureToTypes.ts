@@ -1,14 +1,13 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { literalType } from './literalType.ts';
-import { isZod } from 'trpc-gateway/internal/schemas';
+import { type ZodSchema, definitionOf, isZod } from 'trpc-gateway/schemas';
 import { createNames } from './names.ts';
 import type { ProcedureInfo } from './procedures.ts';
 import type { SchemaLocation } from './schemaLocation.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { contains, generic, typeToken, unknownType, type Member, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
-import { zodDefinitionOf, type ZodSchema } from './zodDefinition.ts';
 
 /** The types of a procedure. */
 export interface ProcedureTypes {
@@ -153,7 +152,7 @@ function isTracked({ inputs }: ProcedureInfo): boolean {
 }
 
 function hasField(schema: ZodSchema, name: string): boolean {
-  const definition = zodDefinitionOf(schema);
+  const definition = definitionOf(schema);
   if (definition.type === 'object') return Object.hasOwn(definition.shape, name);
   return 'innerType' in definition && hasField(definition.innerType, name);
 }

@@ -1,11 +1,11 @@
+import { type ZodSchema, definitionOf, isPreprocess, metadataOf } from 'trpc-gateway/schemas';
 import type { Comment } from './typeNode.ts';
-import { zodDefinitionOf, isPreprocess, metadataOf, type ZodSchema } from './zodDefinition.ts';
 
 /** Returns the doc comment of a field from its schema, or from the schema that it wraps. */
 export function schemaComment(schema: ZodSchema): Comment | undefined {
   const { description, deprecated } = metadataOf(schema);
   if (description !== undefined || deprecated) return { text: description, deprecated };
-  const definition = zodDefinitionOf(schema);
+  const definition = definitionOf(schema);
   switch (definition.type) {
     case 'optional':
     case 'nullable':
@@ -16,7 +16,7 @@ export function schemaComment(schema: ZodSchema): Comment | undefined {
     case 'readonly':
       return schemaComment(definition.innerType);
     case 'pipe':
-      return schemaComment(isPreprocess(schema) ? definition.out : definition.in);
+      return schemaComment(isPreprocess(definition) ? definition.out : definition.in);
     default:
       return undefined;
   }

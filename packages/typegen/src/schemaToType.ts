@@ -1,3 +1,13 @@
+import {
+  type ZodDefinition,
+  type ZodSchema,
+  classOf,
+  definitionOf,
+  internalsOf,
+  isPreprocess,
+  lazyTarget,
+  metadataOf,
+} from 'trpc-gateway/schemas';
 import { enumValues, literalType } from './literalType.ts';
 import type { SchemaNames } from './names.ts';
 import { isOptionalField, type Side } from './optionality.ts';
@@ -16,16 +26,6 @@ import {
   type TypeNode,
 } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
-import {
-  classOf,
-  zodDefinitionOf,
-  isExactOptional,
-  isPreprocess,
-  lazyTarget,
-  metadataOf,
-  type ZodDefinition,
-  type ZodSchema,
-} from './zodDefinition.ts';
 
 export interface TypeOptions {
   readonly names: SchemaNames;
@@ -59,8 +59,8 @@ export function schemaToType(schema: ZodSchema, location: SchemaLocation, option
 
 function definitionToType(schema: ZodSchema, location: SchemaLocation, options: TypeOptions): TypeNode {
   const { typescript } = metadataOf(schema);
-  if (typescript !== undefined) return { kind: 'raw', text: typescript };
-  const definition = zodDefinitionOf(schema);
+  if (typeof typescript === 'string') return { kind: 'raw', text: typescript };
+  const definition = definitionOf(schema);
   const { side } = location;
   const isInput = side === 'input';
   const toType: ToType = (inner, step = '') =>
@@ -176,7 +176,7 @@ function wrapperToType(
   const isInput = location.side === 'input';
   switch (definition.type) {
     case 'optional':
-      return isExactOptional(schema)
+      return internalsOf(schema).traits.has('$ZodExactOptional')
         ? toType(definition.innerType)
         : unionOf(toType(definition.innerType), undefinedType);
     case 'nullable':
@@ -202,7 +202,7 @@ function wrapperToType(
       return toType(lazyTarget(schema));
     case 'pipe':
       if (!isInput) return toType(definition.out);
-      return isPreprocess(schema) ? unknownType : toType(definition.in);
+      return isPreprocess(definition) ? unknownType : toType(definition.in);
     case 'promise': {
       const promise = generic('Promise', toType(definition.innerType));
       return isInput ? unionOf(toType(definition.innerType), promise) : promise;
@@ -218,7 +218,7 @@ function objectToType(
   { isJson }: TypeOptions,
   toType: ToType,
 ): TypeNode {
-  const rest = catchall && zodDefinitionOf(catchall).type !== 'never' ? toType(catchall, '[]') : undefined;
+  const rest = catchall && definitionOf(catchall).type !== 'never' ? toType(catchall, '[]') : undefined;
   const members = Object.entries(shape).map(([name, field]): Member => ({
     name,
     optional: isOptionalField(field, side),
@@ -230,7 +230,7 @@ function objectToType(
     const isStripped = isJson && side === 'output' && !isVerbatim;
     return { kind: 'object', members: isStripped ? members.map(stripUndefined) : members };
   }
-  const isLoose = catchall !== undefined && zodDefinitionOf(catchall).type === 'unknown';
+  const isLoose = catchall !== undefined && definitionOf(catchall).type === 'unknown';
   const others: TypeNode = isLoose ? recordType(typeToken('string'), rest) : { kind: 'index', value: rest };
   // Fields need not match the type of the other properties, which no object type literal can express.
   return members.length === 0
@@ -264,11 +264,7 @@ function recordToType({ keyType, valueType, partial }: Kind<'record'>, side: Sid
   const value = toType(valueType, '[]');
   // A recursive record comes from a hand-written type with an index signature, such as that of z.json().
   const isRecursive = value.kind === 'reference' && value.to.body() === undefined;
-  if (
-    isRecursive &&
-    zodDefinitionOf(valueType).type === 'lazy' &&
-    zodDefinitionOf(keyType).type === 'string'
-  ) {
+  if (isRecursive && definitionOf(valueType).type === 'lazy' && definitionOf(keyType).type === 'string') {
     return { kind: 'index', value };
   }
   return {
@@ -284,7 +280,7 @@ function recordToType({ keyType, valueType, partial }: Kind<'record'>, side: Sid
 
 /** Returns true if every input of a schema can be a property key. */
 function isPropertyKey(schema: ZodSchema): boolean {
-  const definition = zodDefinitionOf(schema);
+  const definition = definitionOf(schema);
   if (definition.type === 'union') return definition.options.every(isPropertyKey);
   if (definition.type === 'string' || definition.type === 'number') return !definition.coerce;
   return definition.type === 'enum' || definition.type === 'template_literal';
@@ -296,10 +292,10 @@ function functionToType(
   options: TypeOptions,
 ): TypeNode {
   const input = definition.input as ZodSchema;
-  const inputDefinition = zodDefinitionOf(input);
+  const inputDefinition = definitionOf(input);
   // z.function() without an input: zod's type has arguments of type `never[]`.
   const isUnset =
-    inputDefinition.type === 'array' && zodDefinitionOf(inputDefinition.element).type === 'unknown';
+    inputDefinition.type === 'array' && definitionOf(inputDefinition.element).type === 'unknown';
   // The sides are swapped for arguments: an input function is called with the outputs of its arguments' schemas.
   const argumentsSide = location.side === 'input' ? 'output' : 'input';
   return {

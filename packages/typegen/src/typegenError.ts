@@ -1,4 +1,4 @@
-import { formatProblems } from 'trpc-gateway/internal';
+import { formatProblems } from 'trpc-gateway/command';
 
 /**
  * Thrown if the types of a router cannot be generated. The message names the procedure, the field and the fix.

@@ -1,13 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  findRouter,
-  importModule,
-  ModuleError,
-  type ModuleExports,
-} from 'trpc-gateway/internal/router-module';
-import { isZod } from 'trpc-gateway/internal/schemas';
+import { findRouter, importModule, ModuleError, type ModuleExports } from 'trpc-gateway/command';
+import { isZod } from 'trpc-gateway/schemas';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
 

@@ -1,6 +1,5 @@
 import { createGateway } from 'trpc-gateway';
 import { compile, everyCompiler } from '@petstore/testing/compile';
-import { generateTypes } from 'trpc-gateway-typegen';
 import openapiTypeScript, { astToString } from 'openapi-typescript';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,37 +7,11 @@ import { shopRouter } from './testing/shopRouter.ts';
 
 const shop = fileURLToPath(new URL('testing/shopRouter.ts', import.meta.url));
 
-/** Source that narrows `error.data` of a tRPC client, with the type of the router or the generated one. */
-const trpcClient = (router: string) => `import { createTRPCClient, safe } from '@trpc/client';
-${router}
-const client = createTRPCClient<AppRouter>({ links: [] });
-const [, error] = await safe(client.order.mutate());
-const { data } = error ?? {};
-`;
-const routers = {
-  'the type of the router': `import type { shopRouter } from '${shop}';\ntype AppRouter = typeof shopRouter;`,
-  'the generated type': "import type { AppRouter } from './shopTypes.ts';",
-};
-
 const restClient = `import type { paths } from './openapi.ts';
 type Responses = paths['/orders']['post']['responses'];
 declare const conflict: Responses[409]['content']['application/json'];
 declare const locked: Responses[423]['content']['application/json'];
 `;
-
-const rightTrpc = `
-if (data?.code === 'OUT_OF_STOCK') { const left: number = data.data.left; const status: 409 = data.httpStatus; }
-if (data?.code === 'ALREADY_ORDERED') { const id: string = data.data.orderId; }
-if (data?.code === 'SHOP_CLOSED') { const status: 423 = data.httpStatus; }
-if (data?.code === 'NOT_FOUND') { const path: string | undefined = data.path; }
-`;
-const wrongTrpc = [
-  "if (data?.code === 'SOLD_OUT') {}",
-  "if (data?.code === 'OUT_OF_STOCK') data.data.orderId;",
-  "if (data?.code === 'SHOP_CLOSED') data.data;",
-  "if (data?.code === 'NOT_FOUND') data.data;",
-  'data?.data;',
-];
 
 const rightRest = `
 if (conflict.code === 'OUT_OF_STOCK') { const left: number = conflict.data.left; const status: 409 = conflict.status; }
@@ -71,9 +44,6 @@ const wrongThrowing = [
 ];
 
 const cases = [
-  ...Object.entries(routers).map(
-    ([name, router]) => [`a tRPC client with ${name}`, trpcClient(router), rightTrpc, wrongTrpc] as const,
-  ),
   ['a REST client of openapi-typescript', restClient, rightRest, wrongRest],
   ['the procedure that throws', throwing, rightThrowing, wrongThrowing],
 ] as const;
@@ -87,7 +57,6 @@ describe('declared errors', () => {
       document: { title: 'Shop', version: '1.0.0' },
     });
     files = {
-      'shopTypes.ts': await generateTypes(shopRouter),
       'openapi.ts': astToString(await openapiTypeScript(JSON.stringify(await gateway.document()))),
     };
     for (const [index, [, start, right, wrong]] of cases.entries()) {
@@ -97,7 +66,7 @@ describe('declared errors', () => {
   });
 
   it.each(everyCompiler)(
-    'clients of both protocols narrow declared errors by code, and an undeclared code does not compile: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
+    'a REST client narrows declared errors by code, and an undeclared code does not compile there nor where it is thrown: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
     async (options) => {
       const printed = await compile({ files, packages: 'repository', ...options });
       const rejected = printed

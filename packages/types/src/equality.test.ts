@@ -36,11 +36,6 @@ async function tortureFiles() {
 }
 
 describe('generated types', () => {
-  it('the compared router has more than 150 procedures with every kind of schema', async () => {
-    await tortureFiles();
-    expect(paths(tortureRouter).length).toBeGreaterThan(150);
-  });
-
   it.each(everyCompiler)(
     'generated types strictly equal the types of the router and contain no `any`: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
     async (options) => {
@@ -54,23 +49,8 @@ describe('generated types', () => {
 describe('the comparison', () => {
   const changes: readonly (readonly [what: string, from: string, to: string, difference: string])[] = [
     ['an additional optional field', 'name: string;', 'name: string;\n  color?: string;', 'createPet: same'],
-    [
-      'an additional `undefined` in an input',
-      'petId: number;',
-      'petId?: number | undefined;',
-      'getPet: same',
-    ],
-    ['a missing status', " | 'sold'", '', 'listPets: same'],
     ['`any`', 'Pets = Animal[]', 'Pets = any', 'listPets: known'],
     ['another kind of procedure', 'getPet: QueryP', 'getPet: MutationP', 'getPet: same'],
-    ['a missing procedure', 'getPet: Query', 'fetchPet: Query', 'keyof|getPet'],
-    ['a transformer', 'transformer: false', 'transformer: true', 'comparison'],
-    [
-      'another error shape',
-      'errorShape: TRPCDefaultErrorShape',
-      'errorShape: { code: number }',
-      'comparison',
-    ],
   ];
   const files: Record<string, string> = {};
   let printed: readonly string[];

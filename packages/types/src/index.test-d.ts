@@ -1,16 +1,7 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import { assertType, expectTypeOf, test } from 'vitest';
+import { expectTypeOf, test } from 'vitest';
 import type { components, paths } from './generated/openapi.ts';
-import type {
-  Animal,
-  ApiError,
-  AppRouter,
-  NewPet,
-  Pets,
-  PetStatus,
-  RouterInputs,
-  RouterOutputs,
-} from './index.ts';
+import type { Animal, ApiError, AppRouter, NewPet, Pets, PetStatus, RouterInputs } from './index.ts';
 
 const client = createTRPCClient<AppRouter>({ links: [httpLink({ url: 'http://127.0.0.1/trpc' })] });
 
@@ -27,16 +18,6 @@ test('the entities have the fields of docs/interface.md#resources-and-their-fiel
   expectTypeOf<ApiError>().toEqualTypeOf<{ code: string; message: string; status: number }>();
 });
 
-test('a client has the input and output types of each procedure', () => {
-  expectTypeOf(client.listPets.query).returns.resolves.toEqualTypeOf<Animal[]>();
-  expectTypeOf(client.createPet.mutate).returns.resolves.toEqualTypeOf<Animal>();
-  expectTypeOf(client.getPet.query).returns.resolves.toEqualTypeOf<Animal>();
-  expectTypeOf<RouterInputs['getPet']>().toEqualTypeOf<{ petId: number }>();
-  expectTypeOf<RouterOutputs['listPets']>().toEqualTypeOf<Animal[]>();
-  assertType<RouterInputs['listPets']>({ limit: 5, status: 'sold', cursor: 7 });
-  assertType<RouterInputs['listPets']>(undefined);
-});
-
 test('the types of the OpenAPI document equal the types of the router', () => {
   expectTypeOf<components['schemas']['Animal']>().toEqualTypeOf<Animal>();
   expectTypeOf<components['schemas']['PetStatus']>().toEqualTypeOf<PetStatus>();
@@ -49,7 +30,6 @@ test('the types of the OpenAPI document equal the types of the router', () => {
 });
 
 test('an input may be omitted only if all its fields are optional', () => {
-  expectTypeOf<RouterInputs['createPet']>().toEqualTypeOf<NewPet>();
   expectTypeOf(client.listPets.query).toBeCallableWith();
   expectTypeOf(client.createPet.mutate).parameter(0).toEqualTypeOf<NewPet>();
 });

@@ -1,13 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import { budgets, measureCost } from './testing/typeBudget.ts';
+import { expect, it } from 'vitest';
+import { countInstantiations } from './testing/typeBudget.ts';
 
-describe('the generated types of 200 procedures', () => {
-  it.each(budgets)(
-    'a consumer that calls $calls of 200 procedures needs at most $instantiations instantiations',
-    async ({ calls, instantiations }) => {
-      const cost = await measureCost(calls, { compiler: 'TypeScript 7', exactOptionalPropertyTypes: true });
-      expect(cost.instantiations).toBeGreaterThan(0);
-      expect(cost.instantiations).toBeLessThanOrEqual(instantiations);
-    },
-  );
-});
+it.each([
+  { calls: 200, most: 30_000 },
+  { calls: 4, most: 5_000 },
+])(
+  'a consumer that calls $calls of 200 procedures needs at most $most instantiations',
+  async ({ calls, most }) => {
+    const instantiations = await countInstantiations(calls);
+    expect(instantiations).toBeGreaterThan(0);
+    expect(instantiations).toBeLessThanOrEqual(most);
+  },
+);

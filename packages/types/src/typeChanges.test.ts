@@ -40,25 +40,11 @@ describe('typeChanges', () => {
       'getPet: it accepts inputs that were not valid before',
     ],
     [
-      'a removed field of an output',
-      "  /** The animal's name. */\n  name: string;\n  /** Identifier of the category the animal belongs to. */\n  categoryId: number;\n  /** Availability status. */\n  status?: PetStatus;\n};",
-      '  categoryId: number;\n  status?: PetStatus;\n};',
-      true,
-      'getPet: its output can have values that were not possible before',
-    ],
-    [
       'a new enum value of an output',
       "'available' | 'pending' | 'sold'",
       "'available' | 'pending' | 'sold' | 'gone'",
       true,
       'getPet: its output can have values that were not possible before',
-    ],
-    [
-      'a removed enum value of an input',
-      "'available' | 'pending' | 'sold'",
-      "'available' | 'pending'",
-      true,
-      'createPet: some inputs that were valid are no longer valid',
     ],
     [
       'an optional field of an input that may no longer be undefined',
@@ -68,11 +54,11 @@ describe('typeChanges', () => {
       'createPet: some inputs that were valid are no longer valid',
     ],
     [
-      'an output that becomes a list',
-      '    }, Animal>;',
-      '    }, Animal[]>;',
-      true,
-      'getPet: its output can have values that were not possible before',
+      'a removed enum value of an output',
+      "'available' | 'pending' | 'sold'",
+      "'available' | 'pending'",
+      false,
+      'getPet: some values of its output are no longer possible',
     ],
   ])('typeChanges reports %s', async (_what, from, to, isBreaking, sentence) => {
     expect(await typeChanges(released, changed(from, to))).toContainEqual({ isBreaking, sentence });

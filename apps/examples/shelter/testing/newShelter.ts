@@ -57,18 +57,11 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
         body: text === '' ? undefined : JSON.parse(text),
       };
     },
-    /** Starts it again, on another port that only `rest` uses, and returns its origin. `meanwhile` runs while it is stopped. */
-    async restart(meanwhile: (options: ShelterOptions) => Promise<void> = async () => {}) {
+    /** Starts it again, on another port that only `rest` uses, and returns its origin. */
+    async restart() {
       await running.close();
-      await meanwhile(options);
       running = await startService(service);
       return running.origin;
-    },
-    notReady: () => running.notReady(),
-    /** Reads a metric of the events of animals. */
-    async animalEvents(name: string) {
-      const family = (await running.metrics?.())?.find((each) => each.name === `events_${name}`);
-      return family?.values.find(({ labels }) => labels['channel'] === 'animals')?.value ?? 0;
     },
     async close() {
       await running.close();

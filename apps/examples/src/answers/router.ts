@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { streamText, toUIMessageStream, type UIMessageChunk } from 'ai';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { type Resumable, runErrors } from 'trpc-gateway-runtime/events';
+import { type Resumable, runErrors } from 'trpc-gateway-shared';
 import { z } from 'zod';
 import type { SlowModel } from './model.ts';
 

@@ -169,7 +169,7 @@ export type BuildName = keyof typeof builds;
 
 /** Copies the programs of `adapters/`, as they are written for a version of zod. */
 export async function copyPrograms({ folder, write }: Project, zod: string): Promise<void> {
-  const isProgram = (path: string) => !/\.test\.ts$|standIn\.ts$/.test(path);
+  const isProgram = (path: string) => !/\.test\.ts$|standIn\.ts$|expectedCalls\.ts$/.test(path);
   await cp(adapters, folder, { recursive: true, filter: isProgram });
   for (const file of ['books.ts', 'service.ts']) {
     let text = await readFile(join(folder, file), 'utf8');

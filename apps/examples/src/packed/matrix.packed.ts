@@ -1,5 +1,6 @@
 import { freePort } from '@petstore/testing/freePort';
 import { expect, inject, it } from 'vitest';
+import { callsOf, expectedCalls } from '../adapters/expectedCalls.ts';
 import { type Build, builds, copyPrograms } from './builds.ts';
 import { type App, matrix } from './matrix.ts';
 import { newProject } from './packages.ts';
@@ -9,24 +10,6 @@ import { newProject } from './packages.ts';
 const packed = inject('packed');
 const named = (name: string, version: string) => (version === 'newest' ? name : `${name}@${version}`);
 
-/** What `calls.mts` prints for each protocol. */
-const expected = {
-  trpc: [{ id: 1, title: 'Middlemarch' }, null],
-  rest: [
-    { id: 2, title: 'Emma' },
-    { id: 2, title: 'Emma' },
-    {
-      code: 'BAD_REQUEST',
-      message: 'id: must be an integer, such as 42 or -7.',
-      status: 400,
-    },
-  ],
-  mcp: { result: { structuredContent: { id: 1, title: 'Middlemarch' } } },
-  events: ['"Nothing happened."', '"Nothing happened."'],
-  websocket: { id: 1, title: 'Middlemarch' },
-  docs: [200, 200, 200],
-};
-
 it.concurrent.for(matrix)(
   '$build on tRPC $trpc and zod $zod, with $manager and TypeScript $typescript, installs, compiles and answers',
   async ({ build, manager, others = [], trpc, typescript, zod }: App, { onTestFinished }) => {
@@ -35,14 +18,14 @@ it.concurrent.for(matrix)(
       manifest = {},
       packages,
       program,
-      protocols = Object.keys(expected),
+      protocols = Object.keys(expectedCalls),
       start,
     }: Build = builds[build];
     const peers = ['@trpc/server', '@trpc/client'].map((name) => named(name, trpc));
     const tools = [named('typescript', typescript), '@types/node', '@types/ws', ...packages, ...others];
     const project = await newProject(
       packed,
-      ['trpc-gateway', 'trpc-gateway-runtime', ...peers, named('zod', zod), ...tools],
+      ['trpc-gateway', 'trpc-gateway-runtime', 'trpc-gateway-shared', ...peers, named('zod', zod), ...tools],
       { manager, manifest },
     );
     onTestFinished(() => project.remove());
@@ -73,7 +56,6 @@ it.concurrent.for(matrix)(
     const stop = await startOn(port);
     onTestFinished(async () => void (await stop()));
     const { stdout } = await project.run('node', 'calls.mts', `http://127.0.0.1:${port}`, ...protocols);
-    const chosen = Object.entries(expected).filter(([name]) => protocols.includes(name));
-    expect(JSON.parse(stdout)).toMatchObject(Object.fromEntries(chosen));
+    expect(JSON.parse(stdout)).toMatchObject(callsOf(protocols));
   },
 );

@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 export const publishedPackages = [
   'trpc-gateway',
   'trpc-gateway-runtime',
+  'trpc-gateway-shared',
   'trpc-gateway-typegen',
   '@petstore/core',
   '@petstore/embedded-store',
@@ -75,10 +76,6 @@ const managers = {
   npm: {
     install: ['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund'],
     warning: /^npm (?!warn Unknown \w+ config|notice)/,
-  },
-  npm12: {
-    install: ['npm', 'exec', '--yes', '--package', 'npm@12.2.1', '--', 'npm', 'install'],
-    warning: /^npm warn .*peer/,
   },
   pnpm: {
     install: [...ofLockFile('pnpm/bin/pnpm.mjs'), '--no-frozen-lockfile', '--prefer-offline'],

@@ -14,7 +14,7 @@ try {
     const own = publishedPackages.filter(
       (each) =>
         each === name ||
-        (name === '@petstore/embedded-store' && ['@petstore/core', 'trpc-gateway-runtime'].includes(each)) ||
+        (name === '@petstore/embedded-store' && ['@petstore/core', 'trpc-gateway-shared'].includes(each)) ||
         (name !== '@petstore/types' && each === 'trpc-gateway'),
     );
     const project = await newProject(packed, own);

@@ -12,8 +12,9 @@ export default defineConfig({
     include: ['apps/examples/src/packed/*.packed.ts'],
     globalSetup: ['apps/examples/src/packed/globalSetup.ts'],
     maxWorkers: 3,
-    testTimeout: 600_000,
+    // `.ci/run` runs it behind its tests.
+    testTimeout: 1_800_000,
     maxConcurrency: 3,
-    hookTimeout: 120_000,
+    hookTimeout: 600_000,
   },
 });

@@ -28,6 +28,8 @@ export async function startPetStore(corsOrigins: readonly string[] = []): Promis
       DATA_DIR: join(folder, 'data'),
       API_KEY: key,
       CORS_ORIGINS: corsOrigins.join(','),
+      // Tests keep the machine busy: requests that wait must not be rejected.
+      MAX_QUEUE_MS: '60000',
     },
   });
   const close = async () => {

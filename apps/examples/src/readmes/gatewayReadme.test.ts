@@ -133,20 +133,3 @@ test('limits.ts counts the calls of a key, and rejects the 11th invalid token wi
   for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await readBook('x')).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
 });
-
-test('trpcBasePath: "/" keeps the base path of the standalone adapter', async () => {
-  const { start, write, port, origin } = await writePrograms();
-  await write({
-    'rootPath.ts': `
-      import { createGateway } from 'trpc-gateway';
-      import { serve } from 'trpc-gateway/node';
-      import { initTRPC } from '@trpc/server';
-      const t = initTRPC.create();
-      const router = t.router({ ping: t.procedure.query(() => 'pong') });
-      const document = { title: 'Ping', version: '1.0.0' };
-      await serve(await createGateway({ router, createContext: () => ({}), trpcBasePath: '/', document }), { port: ${port} });
-    `,
-  });
-  await start('rootPath.ts', port);
-  expect(await (await fetch(`${origin}/ping`)).json()).toEqual({ result: { data: 'pong' } });
-});

@@ -41,7 +41,7 @@ const apps = {
         notes: t.router({
           list: signedIn
             .meta({ openapi: { method: 'GET', path: '/notes' } })
-            .input(z.object({ limit: z.number().default(10), done: z.boolean().optional() }))
+            .input(z.object({ limit: z.number().default(10) }))
             .output(z.unknown())
             .query(({ input }) => input),
           find: signedIn
@@ -52,16 +52,6 @@ const apps = {
               if (input.id > 9) throw new MissingNote('There is no such note.');
               return { id: input.id, text: 'Hello' };
             }),
-          remove: signedIn
-            .meta({ openapi: { method: 'DELETE', path: '/notes/{id}' } })
-            .input(z.object({ id: z.number() }))
-            .output(z.void())
-            .mutation(() => {}),
-          import: t.procedure
-            .meta({ openapi: { method: 'POST', path: '/imports/{source}', protect: false } })
-            .input(z.object({ source: z.string(), size: z.number(), at: z.date() }).loose())
-            .output(z.unknown())
-            .mutation(({ input }) => input),
         }),
       });
     `,
@@ -166,15 +156,14 @@ async function start(files: Files): Promise<string> {
 
 interface Call {
   readonly path: string;
-  readonly method?: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends a request. Resolves with what a client reads: the status, the media type and the body. */
-async function send(host: string, { path, method, body, headers = {} }: Call) {
+async function send(host: string, { path, body, headers = {} }: Call) {
   const response = await fetch(`http://${host}${path}`, {
-    method: method ?? (body ? 'POST' : 'GET'),
+    method: body ? 'POST' : 'GET',
     ...(body && { body: JSON.stringify(body) }),
     headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
   });
@@ -197,16 +186,11 @@ test('the apps of the pages compile, and those whose former packages are install
 const headers = { authorization: 'token-of-ada' };
 const unchanged: Readonly<Record<'from-trpc-to-openapi' | 'generated-metadata', readonly Call[]>> = {
   'from-trpc-to-openapi': [
-    { path: '/api/notes?limit=%2B5&done=yes', headers },
+    { path: '/API/notes/?limit=%2B5', headers },
     { path: '/api/notes?limit=', headers },
-    { path: '/API/notes/', headers },
     { path: '/api/notes?limit=x', headers },
     { path: '/api/notes' },
-    { path: '/api/notes/7', headers },
     { path: '/api/notes/10', headers },
-    { path: '/api/notes/7', method: 'DELETE', headers },
-    { path: '/api/imports/mail', body: { size: '5', at: '2026-01-02', subject: 'Hello' } },
-    { path: '/api/imports/mail', body: { size: 'five', at: 'soon' } },
     { path: '/trpc/notes.find?input=%7B%22id%22%3A7%7D', headers },
     { path: '/trpc/notes.find?input=%7B%22id%22%3A10%7D', headers },
   ],
@@ -229,16 +213,6 @@ test.for(Object.entries(unchanged))(
     }
   },
 );
-
-test('the app of the page from-trpc-to-openapi serves the same document after the migration, to the byte', async () => {
-  const documents = sides.map(async (side) => {
-    const host = await start(await filesOf('from-trpc-to-openapi', side));
-    return (await fetch(`http://${host}/openapi.json`)).text();
-  });
-  const [before, after] = await Promise.all(documents);
-  expect(after).toBe(before);
-  expect(before).toContain('"operationId":"notes-list"');
-});
 
 test('the options that the page from-trpc-to-openapi prints map errors, and run', async () => {
   const host = await start(await filesWithFragments());

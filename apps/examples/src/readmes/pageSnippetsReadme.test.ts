@@ -5,7 +5,7 @@ import { newSnippets, readReadme } from './readme.ts';
 const namesModule = `
 import type { Gateway, GatewayOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import type { EventChannel, EventLog } from 'trpc-gateway-runtime/events';
+import type { EventChannel, EventLog } from 'trpc-gateway-shared';
 import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import type { Server } from 'node:http';
 import { z } from 'zod';

@@ -19,7 +19,7 @@ const conditions = '--conditions=trpc-gateway-source';
 export interface Readme {
   readonly text: string;
   /** The blocks of a language, in order. For a `diff`, the result of applying it. */
-  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'console' | 'diff') => readonly string[];
+  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'python' | 'diff') => readonly string[];
   /** The texts before and after each diff, in order. */
   readonly diffs: readonly { readonly before: string; readonly after: string }[];
 }
@@ -46,11 +46,9 @@ const applyDiff = (diff: string, other: RegExp) => diff.replaceAll(other, '').re
 
 /** Returns the `curl` commands in a text, each with the comment below it, which is its output. */
 export const curlLines = (text: string): readonly (readonly [line: string, printed: string])[] =>
-  [
-    ...blocksOf(text, 'sh')
-      .join('')
-      .matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm),
-  ].map(([, line = '', printed = '']) => [line, printed]);
+  blocksOf(text, 'sh')
+    .flatMap((block) => Array.from(block.matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm)))
+    .map(([, line = '', printed = '']) => [line, printed]);
 
 /** Returns the last comment of a program, which is its output. */
 export const printedBy = (program: string): string | undefined =>

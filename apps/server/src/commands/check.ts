@@ -9,6 +9,7 @@ import { type Configuration, ConfigurationError } from '../configuration/configu
 import { configurationText } from '../configuration/configurationText.ts';
 import { openStore } from '../store/openStore.ts';
 import { describingGateway } from './openapi.ts';
+import { servers } from '../serve.ts';
 import { tlsFiles } from '../configuration/options.ts';
 import { explain, formatError } from '../explain.ts';
 import { misspelledVariables } from '../configuration/misspelledVariables.ts';
@@ -27,7 +28,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
   const problems: string[] = [];
   let isOutdated = false;
-  const adapter = loadAdapter(configuration.SERVER);
+  const adapter = loadAdapter(servers[configuration.SERVER]);
   const checkAdapter = () => checkLimitsAndCertificate(configuration, adapter);
   for (const check of [checkAdapter, checkStore, checkPort, checkAdminPort]) {
     await check(configuration).catch((error: unknown) => {

@@ -46,8 +46,4 @@ describe('progress', () => {
       ].join(''),
     );
   });
-
-  test('showProgress writes nothing if there was no progress', () => {
-    expect(written(true, [])).toBe('');
-  });
 });

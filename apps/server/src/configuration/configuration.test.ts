@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
 import { configurationHelp, configurationList, configurationText } from './configurationText.ts';
@@ -51,50 +52,18 @@ describe('the defaults', () => {
 
 describe('valid values', () => {
   test.each([
-    ['HOST', '0.0.0.0', '0.0.0.0'],
-    ['HOST', '::1', '::1'],
-    ['HOST', 'localhost', 'localhost'],
     ['HOST', 'pets.example.org', 'pets.example.org'],
     ['PORT', '0', 0],
-    ['PORT', '65535', 65_535],
-    ['PUBLIC_URL', 'https://pets.example.org', 'https://pets.example.org'],
     ['PUBLIC_URL', 'http://example.org:8080/pets/', 'http://example.org:8080/pets'],
-    ['DATA_DIR', 'a folder', 'a folder'],
-    ['MONGODB_URI', 'mongodb://127.0.0.1', 'mongodb://127.0.0.1'],
     ['MONGODB_URI', 'mongodb://u:p@a:1,b:2/?replicaSet=r', 'mongodb://u:p@a:1,b:2/?replicaSet=r'],
     ['MONGODB_URI', 'mongodb+srv://u:p@example.org/', 'mongodb+srv://u:p@example.org/'],
-    ['MONGODB_DB', 'pets_2-test', 'pets_2-test'],
-    ['MONGODB_TIMEOUT_MS', '100', 100],
-    ['MONGODB_POOL_SIZE', '1000', 1000],
     ['API_KEY', 'AZaz09-._~+/0123==', 'AZaz09-._~+/0123=='],
-    ['API_KEY', '0123456789abcdef', '0123456789abcdef'],
     ['API_KEY', 'abcdeabcdeabcdea', 'abcdeabcdeabcdea'],
-    ['MAX_BODY_BYTES', '1', 1],
     ['MAX_BODY_BYTES', '1073741824', 1_073_741_824],
-    ['SERVER', 'node', 'node'],
-    ['WORKERS', '256', 256],
     ['TRUST_PROXY', '10.0.0.0/8, ::1,192.0.2.1', ['10.0.0.0/8', '::1', '192.0.2.1']],
-    ['TRUST_PROXY', '2001:db8::/32', ['2001:db8::/32']],
     ['TRUST_PROXY', '10.0.0.1/32,::1/128,0.0.0.0/0', ['10.0.0.1/32', '::1/128', '0.0.0.0/0']],
-    ['CORS_ORIGINS', 'https://pets.example', ['https://pets.example']],
     ['CORS_ORIGINS', ' https://pets.example , http://[::1]:1 ', ['https://pets.example', 'http://[::1]:1']],
-    [
-      'CORS_ORIGINS',
-      'https://a.example,http://localhost:5173',
-      ['https://a.example', 'http://localhost:5173'],
-    ],
-    ['COMPRESSION', 'on', 'on'],
-    ['MAX_CONNECTIONS', '10000', 10_000],
-    ['MAX_IN_FLIGHT', '1', 1],
-    ['MAX_QUEUE_MS', '60000', 60000],
-    ['MAX_BATCH_SIZE', '1', 1],
-    ['CALL_TIMEOUT_MS', '500', 500],
     ['RATE_LIMIT', '100/60', { count: 100, windowMs: 60_000 }],
-    ['FAILED_ATTEMPTS', '20/3600', { count: 20, windowMs: 3_600_000 }],
-    ['ADMIN_HOST', '::', '::'],
-    ['ADMIN_PORT', '9090', 9090],
-    ['LOG_LEVEL', 'silent', 'silent'],
-    ['LOG_REQUESTS', 'none', 'none'],
   ])('%s=%s is accepted', (name, value, read) => {
     expect(readConfiguration({ [name]: value })).toHaveProperty(name, read);
   });
@@ -103,83 +72,49 @@ describe('valid values', () => {
 describe('invalid values', () => {
   test.each([
     ['HOST', 'two words', 'an IP address or a host name of this machine'],
-    ['HOST', '127.0.0.1:3000', 'an IP address or a host name of this machine'],
-    ['HOST', '1.2.3.4.example..org', 'an IP address or a host name of this machine'],
     ['PORT', '65536', 'a whole number from 0 to 65535'],
-    ['PORT', '-1', 'a whole number from 0 to 65535'],
-    ['PORT', '80.5', 'a whole number from 0 to 65535'],
-    ['PORT', '0x50', 'a whole number from 0 to 65535'],
-    ['PORT', ' 80', 'a whole number from 0 to 65535'],
-    ['PORT', 'http', 'a whole number from 0 to 65535'],
-    ['PUBLIC_URL', 'pets.example.org', publicUrl],
     ['PUBLIC_URL', 'ftp://example.org', publicUrl],
     ['PUBLIC_URL', 'https://example.org/?a', publicUrl],
-    ['PUBLIC_URL', 'https://example.org/#', publicUrl],
     ['PUBLIC_URL', 'https://anna@example.org', publicUrl],
     ['PUBLIC_URL', 'https://example.org/v1', publicUrl],
-    ['PUBLIC_URL', 'https://example.org/pets/v1/', publicUrl],
     ['MONGODB_DB', 'pets.2', 'at most 63 letters, digits, _ and -'],
-    ['MONGODB_DB', 'n'.repeat(64), 'at most 63 letters, digits, _ and -'],
-    ['MONGODB_TIMEOUT_MS', '99', 'a whole number from 100 to 600000'],
-    ['MONGODB_POOL_SIZE', '0', 'a whole number from 1 to 1000'],
-    ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
-    ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
     ['SERVER', 'http', 'auto, uws, node or bun'],
-    ['WORKERS', '0', 'a whole number from 1 to 256'],
-    ['WORKERS', 'auto', 'a whole number from 1 to 256'],
-    ...['10.0.0.0/33', '10', '0x7f.0.0.1', '10.0.0.0/8,', 'proxy.example', '10.0.0.0/8/8', '::/129'].map(
+    ...['10.0.0.0/33', '0x7f.0.0.1', '10.0.0.0/8,', 'proxy.example', '10.0.0.0/8/8', '::/129'].map(
       (value): [string, string, string] => [
         'TRUST_PROXY',
         value,
         'IP addresses and CIDR ranges separated by commas, such as 10.0.0.0/8,::1',
       ],
     ),
-    ...[
-      '*',
-      'https://*.example',
-      'https://pets.example/',
-      'HTTPS://pets.example',
-      'pets.example',
-      'null',
-    ].map((value): [string, string, string] => [
-      'CORS_ORIGINS',
-      value,
-      'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
-    ]),
-    ...['100', '0/60', '100/0', '100/1m', '-1/60', '1000000000/1'].map((value): [string, string, string] => [
+    ...['*', 'https://*.example', 'https://pets.example/', 'HTTPS://pets.example'].map(
+      (value): [string, string, string] => [
+        'CORS_ORIGINS',
+        value,
+        'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
+      ],
+    ),
+    ...['100', '0/60', '100/0', '100/1m', '1000000000/1'].map((value): [string, string, string] => [
       'RATE_LIMIT',
       value,
       'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60',
     ]),
     ['FAILED_ATTEMPTS', 'few', 'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60'],
-    ['COMPRESSION', 'gzip', 'on or off'],
-    ['MAX_CONNECTIONS', '0', 'a whole number from 1 to 10000000'],
-    ['MAX_IN_FLIGHT', '0', 'a whole number from 1 to 1000000'],
-    ['MAX_QUEUE_MS', '0', 'a whole number from 1 to 60000'],
     ['MAX_BATCH_SIZE', '0', 'a whole number from 1 to 10000'],
-    ['CALL_TIMEOUT_MS', '0', 'a whole number from 1 to 3600000'],
-    ['ADMIN_PORT', '65536', 'a whole number from 0 to 65535'],
-    ['LOG_LEVEL', 'INFO', 'fatal, error, warn, info, debug, trace or silent'],
-    ['LOG_REQUESTS', 'some', 'errors, all or none'],
   ])('%s=%s is rejected with the variable, its value and the accepted values', (name, value, takes) => {
     expect(configurationError({ [name]: value })).toBe(
       `${name} is ${JSON.stringify(value)}; it must be ${takes}.`,
     );
   });
 
-  test.each([
-    'fifteen-letters',
-    'a key with blanks in it',
-    'sixteen=letters=x',
-    '=================',
-    'a'.repeat(16),
-    'abcd'.repeat(4),
-  ])('API_KEY=%s is rejected without its value', (value) => {
-    expect(configurationError({ API_KEY: value })).toBe(
-      'API_KEY is not valid (its value is not shown); it must be at least 16 letters, digits and -._~+/, at least 5 of them different, with = only at the end (RFC 6750).',
-    );
-  });
+  test.each(['fifteen-letters', 'a key with blanks in it', '=================', 'a'.repeat(16)])(
+    'API_KEY=%s is rejected without its value',
+    (value) => {
+      expect(configurationError({ API_KEY: value })).toBe(
+        'API_KEY is not valid (its value is not shown); it must be at least 16 letters, digits and -._~+/, at least 5 of them different, with = only at the end (RFC 6750).',
+      );
+    },
+  );
 });
 
 test.each([
@@ -246,4 +181,10 @@ test.each([
     expect(text).toContain(name);
     expect(text).toContain(JSON.stringify(schema.parse(undefined) ?? 'unset').replaceAll('"', ''));
   }
+});
+
+test('docs/configuration.md has the list of variables that the schema prints', async () => {
+  const page = await readFile(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+  const [, list = ''] = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(page) ?? [];
+  expect(list.trim()).toBe(configurationList());
 });

@@ -1,4 +1,4 @@
-import { editDistance } from 'trpc-gateway/internal';
+import { editDistance } from 'trpc-gateway/options';
 import { VariableName } from './configuration.ts';
 
 const lettersOf = (name: string) => name.toUpperCase().replaceAll('_', '');

@@ -1,6 +1,6 @@
 // Loads the driver. Imported by name: in the bundle, a dynamic import of the driver has no names.
 import { MongoClient } from 'mongodb';
-import { mongodbState, type MongodbState } from 'trpc-gateway-runtime/state/mongodb';
+import { mongodbState, type MongodbState } from 'trpc-gateway-shared/state/mongodb';
 
 /**
  * Opens the state in which all processes on a database count together when it is used, and again after that has failed: a

@@ -81,7 +81,7 @@ async function sharedCounters(
     onClose(() => state.close());
     return state;
   }
-  const { folderState } = await import('trpc-gateway-runtime/state/folder');
+  const { folderState } = await import('trpc-gateway-shared/state/folder');
   const state = folderState({ path: resolve(DATA_DIR, 'limits') });
   onClose(() => state.close());
   return state;

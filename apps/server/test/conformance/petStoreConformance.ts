@@ -27,8 +27,8 @@ export interface ConformanceOptions {
  *
  * - CORS; 429 and the rate limit headers; issuing and revoking keys, and how soon that takes effect
  * - streams, SSE and WebSocket on the tRPC protocol
- * - the docs page
- * - HTTP itself: framing, methods, media types, paths and header values in all their forms. `packages/gateway/test` covers them
+ * - the docs page and the health routes, which `process/publicPaths.test.ts` requests
+ * - HTTP itself: framing, methods, media types, request ids, paths and header values in all their forms. `packages/gateway/test` covers them
  *   on every adapter; the cases here check one or two forms of each
  * - 500, 503 and 504 with `Retry-After`: the tests of the gateway and the server cover failing stores
  */

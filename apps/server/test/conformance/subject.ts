@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { type Client, connect } from './client.ts';
+import { type Client, connect, type ReceivedResponse } from './client.ts';
 import type { Serve, ServeOptions } from './served.ts';
 
 /** The server under test. */
@@ -47,4 +47,10 @@ export function subject(serve: Serve): Subject {
     own,
     serve,
   };
+}
+
+/** Returns the URL of the next page that the `Link` header of a response names (RFC 8288). */
+export function nextPage(response: ReceivedResponse): URL | undefined {
+  const [, target] = /<([^>]*)>; rel="?next"?/.exec(response.header('link') ?? '') ?? [];
+  return target === undefined ? undefined : new URL(target, 'http://petstore.test/');
 }

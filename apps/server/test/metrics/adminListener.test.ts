@@ -1,13 +1,7 @@
-import { adminListener } from 'trpc-gateway-runtime/admin';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { logLines } from '../testing/petStoreProcess.ts';
 import { newFolder } from '../testing/newFolder.ts';
-
-async function listen() {
-  const listener = await adminListener({ host: '127.0.0.1', port: 0, pages: {} });
-  onTestFinished(() => listener.close());
-  return listener;
-}
+import { takenPort } from '../testing/takenPort.ts';
 
 describe('ADMIN_PORT', () => {
   const adminOf = (server: Parameters<typeof logLines>[0]) =>
@@ -40,17 +34,11 @@ describe('ADMIN_PORT', () => {
     },
   );
 
-  test('a process without ADMIN_PORT has no admin listener', async () => {
-    const { serve } = await newFolder();
-    expect(adminOf(await serve())).toBe('undefined');
-  });
-
   // The output also shows that the failed start did not print the first key.
   test.for(['1', '2'])('a start with an ADMIN_PORT in use exits with code 1: WORKERS=%s', async (WORKERS) => {
-    const { port } = await listen();
+    const port = await takenPort();
     const { command } = await newFolder();
-    const env = { WORKERS, ADMIN_PORT: String(port) };
-    expect(await command([], { env })).toMatchObject({
+    expect(await command([], { env: { WORKERS, ADMIN_PORT: port } })).toMatchObject({
       code: 1,
       stdout: '',
       stderr: `ADMIN_PORT is ${port} and ADMIN_HOST is 127.0.0.1, where another process already listens. Stop that process, or set ADMIN_PORT to another port.\n`,

@@ -6,16 +6,17 @@ import { logLines } from '../testing/petStoreProcess.ts';
 import { createPet } from '../testing/petCalls.ts';
 
 const uwsVersion = hasUws ? (await import('trpc-gateway/uws')).uwsVersion : undefined;
+const noBinary: unknown = expect.stringContaining('no binary for Node');
 
 test.each(
   [
-    { SERVER: 'auto', hasBinary: true, server: 'uws', name: 'uWebSockets.js' },
-    { SERVER: 'auto', hasBinary: false, server: 'node', name: 'node:http' },
-    { SERVER: 'node', hasBinary: true, server: 'node', name: 'node:http' },
+    { SERVER: 'auto', hasBinary: true, server: 'uws', name: 'uWebSockets.js', reason: undefined },
+    { SERVER: 'auto', hasBinary: false, server: 'node', name: 'node:http', reason: noBinary },
+    { SERVER: 'node', hasBinary: true, server: 'node', name: 'node:http', reason: undefined },
   ].filter(({ server }) => hasUws || server === 'node'),
 )(
   'SERVER=$SERVER with binary: $hasBinary serves on $name, as reported by the log, --check and the metrics',
-  async ({ SERVER, hasBinary, server, name }) => {
+  async ({ SERVER, hasBinary, server, name, reason }) => {
     const { serve, command } = await newFolder();
     const nodeArgs = hasBinary ? [] : withoutBinary;
     const env = { SERVER, API_KEY: apiKey, ADMIN_PORT: '0' };
@@ -23,6 +24,7 @@ test.each(
     const first = logLines(running).find(({ level }) => level === 30);
     const version = server === 'uws' ? uwsVersion : `Node ${process.version}`;
     expect(first).toMatchObject({ msg: 'listening', server, version });
+    expect(first?.['fallbackReason']).toEqual(reason);
     const created = await createPet(running.origin);
     expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
     const metrics = await (await fetch(`${String(first?.admin)}/metrics`)).text();

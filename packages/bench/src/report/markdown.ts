@@ -13,7 +13,6 @@ export function markdown(report: Report): string {
       `Medians of ${report.rounds} interleaved rounds of ${report.seconds} s.`,
     ...(report.results.length > 0 ? [foreignLine(report)] : []),
     ...throughputTables(report),
-    ...latencyTable(report),
     ...startTable(report),
     ...blankList(report),
   ].join('\n\n');
@@ -109,34 +108,6 @@ function foreignLine({ results }: Report): string {
   );
 }
 
-function latencyTable({ latencies, titles }: Report): readonly string[] {
-  if (latencies.length === 0) return [];
-  const rows = latencies.map((latency) => [
-    titles.contenders[latency.contender] ?? latency.contender,
-    titles.cases[latency.case] ?? latency.case,
-    `${whole(latency.rate)} (${latency.part * 100}%)`,
-    milliseconds(latency.p50),
-    milliseconds(latency.p99),
-    milliseconds(latency.p999),
-    latency.ownDelay > latency.p99 / 4 ? `p99 ${milliseconds(latency.ownDelay)}` : '',
-    latency.achieved < latency.rate * 0.98 ? `only ${whole(latency.achieved)}/s` : '',
-  ]);
-  const head = [
-    '',
-    'case',
-    'offered/s (of its maximum)',
-    'p50',
-    'p99',
-    'p99.9',
-    "load's own delay",
-    'kept up',
-  ];
-  return [
-    'Milliseconds from when a request was due, at a fixed offered rate (coordinated omission counted):',
-    table(head, rows),
-  ];
-}
-
 function startTable({ starts, titles }: Report): readonly string[] {
   if (starts.length === 0) return [];
   const rows = starts.map(({ contender, startMs, idleMb, loadedMb }) => [
@@ -170,8 +141,6 @@ function time(perCore: number): string {
   const microseconds = 1e6 / perCore;
   return `${microseconds.toFixed(microseconds < 10 ? 2 : microseconds < 100 ? 1 : 0)} µs`;
 }
-
-const milliseconds = (value: number) => value.toFixed(value < 10 ? 2 : 0);
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

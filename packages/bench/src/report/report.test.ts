@@ -40,20 +40,6 @@ const report: Report = {
     { contender: 'node', case: 'socket', reason: 'it has no WebSockets' },
     { contender: 'bun', reason: 'Bun is not available' },
   ],
-  latencies: [
-    {
-      case: 'get',
-      contender: 'gateway',
-      part: 0.5,
-      rate: 1_000,
-      p50: 0.1,
-      p99: 2,
-      p999: 12,
-      max: 20,
-      ownDelay: 1,
-      achieved: 900,
-    },
-  ],
   starts: [{ contender: 'gateway', startMs: 150.4, idleMb: 70.2, loadedMb: 90 }],
 };
 
@@ -144,12 +130,6 @@ describe('the report in Markdown', () => {
     });
     expect(alone).toContain('| kept | 80 (100%) |');
     expect(alone).not.toContain('Ratio to `minimal`');
-  });
-
-  it('says of a latency when the load itself was late, and when the server did not keep up', () => {
-    expect(lines).toContain(
-      '| this gateway | GET one | 1,000 (50%) | 0.10 | 2.00 | 12 | p99 1.00 | only 900/s |',
-    );
   });
 
   it('says what was not measured, and why', () => {

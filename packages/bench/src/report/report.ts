@@ -1,4 +1,3 @@
-import type { LatencyResult } from '../latency.ts';
 import type { StartResult } from '../startAndMemory.ts';
 import type { Result } from '../throughput.ts';
 
@@ -27,6 +26,5 @@ export interface Report {
   readonly stores: Readonly<Record<string, string>>;
   readonly results: readonly Result[];
   readonly blanks: readonly Blank[];
-  readonly latencies: readonly LatencyResult[];
   readonly starts: readonly StartResult[];
 }

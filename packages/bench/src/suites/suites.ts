@@ -1,12 +1,10 @@
 import { cases } from '../cases.ts';
 import { contenders } from '../contenders.ts';
 import { httpArena } from './httpArena/httpArena.ts';
-import { orpcSuite } from './orpc/orpcSuite.ts';
 import type { Suite } from './suite.ts';
 
-/** The pet store's cases, and what others have published, written again for the same work (docs/bench/published.md). */
+/** The pet store's cases, and those of HttpArena, written again for the same work (docs/bench/published.md). */
 export const suites: Readonly<Record<string, Suite>> = {
   pets: { cases, contenders },
-  orpc: orpcSuite,
   'http-arena': httpArena,
 };

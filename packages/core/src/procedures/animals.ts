@@ -1,36 +1,15 @@
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';
 import { procedure } from '../trpc.ts';
-import { createRecord, getRecord, listRecords, storeUnavailable } from './records.ts';
-
-/** An int64 that JSON represents exactly: ±(2^53−1). */
-const exactInt64 = () => z.int().meta({ format: 'int64' });
+import { createErrors, createRecord, getRecord, listRecords, storeUnavailable } from './records.ts';
 
 /**
- * Id of an animal in a request: any int64. No animal has an id beyond ±(2^53−1), which JSON cannot represent exactly, so
- * the OpenAPI document shows that narrower range.
+ * An id: an int64 that JSON represents exactly, ±(2^53−1). As a path parameter, any other int64 is 404: the gateway does
+ * not call the procedure, since no record has that id.
  */
-export const PetId: z.ZodNumber = z
-  .number()
-  .multipleOf(1, { error: 'must be an integer', abort: true })
-  // zod 4.6 accepts 5e-324 and 1.0000000000000002 as multiples of 1.
-  .refine(Number.isInteger, 'must be an integer')
-  .gte(-(2 ** 63), 'must be an int64')
-  .lt(2 ** 63, 'must be an int64')
-  .meta({
-    description: 'Identifier of the animal.',
-    examples: [1],
-    override({ jsonSchema }) {
-      delete jsonSchema.multipleOf;
-      delete jsonSchema.exclusiveMaximum;
-      Object.assign(jsonSchema, {
-        type: 'integer',
-        format: 'int64',
-        minimum: Number.MIN_SAFE_INTEGER,
-        maximum: Number.MAX_SAFE_INTEGER,
-      });
-    },
-  });
+const int64Id = () => z.int().meta({ format: 'int64' });
+
+export const PetId = int64Id().meta({ description: 'Identifier of the animal.', examples: [1] });
 
 export const PetStatus = z
   .enum(['available', 'pending', 'sold'])
@@ -60,7 +39,7 @@ const newName = storedName
 const hasAtMost = (limit: number, text: string) =>
   text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
 
-const categoryId = exactInt64().meta({
+const categoryId = int64Id().meta({
   description: 'Identifier of the category the animal belongs to.',
   examples: [1],
 });
@@ -75,7 +54,7 @@ export type NewPet = z.output<typeof NewPet>;
 
 export const Animal = z
   .object({
-    id: exactInt64().meta({ description: 'Assigned by the service on creation.', examples: [1] }),
+    id: int64Id().meta({ description: 'Assigned by the service on creation.', examples: [1] }),
     name: storedName,
     categoryId,
     // Present or absent, never undefined: an omitted status gets no default.
@@ -96,16 +75,13 @@ export const animals = defineCollection({
 
 export const listPets = procedure
   .meta({
-    mcp: {
-      description:
-        'Lists animals in ascending order of id, optionally only those with a status. For the next page, pass the id of the last animal as cursor.',
-    },
+    mcp: true,
     openapi: {
       method: 'GET',
       path: '/pets',
       summary: 'List animals',
       description:
-        'Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one.',
+        'Animals in ascending order of id, optionally filtered by status. For the next page, pass the id of the last animal as `cursor`.',
       tags: ['pets'],
       successDescription: 'A page of animals.',
       errorResponses: storeUnavailable,
@@ -130,7 +106,7 @@ export const listPets = procedure
   .output(Pets)
   .query((call) => {
     const { limit, cursor, status } = call.input;
-    return listRecords(call.ctx, animals, { limit, cursor, where: { status } }, call);
+    return listRecords(call, animals, { limit, cursor, where: { status } });
   });
 
 export const createPet = procedure
@@ -145,11 +121,7 @@ export const createPet = procedure
       tags: ['pets'],
       successStatus: 201,
       successDescription: 'The created animal, with its id.',
-      errorResponses: {
-        ...storeUnavailable,
-        429: 'Too many calls, or too many idempotency keys used with one API key within a day.',
-        504: 'The store did not respond in time. Whether the animal was added is unknown.',
-      },
+      errorResponses: createErrors('animal'),
       headers: {
         Location: {
           description: 'URL of the animal.',
@@ -160,7 +132,7 @@ export const createPet = procedure
   })
   .input(NewPet)
   .output(Animal)
-  .mutation((call) => createRecord(call.ctx, animals, call.input, call));
+  .mutation((call) => createRecord(call, animals, call.input));
 
 export const getPet = procedure
   .meta({
@@ -184,4 +156,4 @@ export const getPet = procedure
   })
   .input(z.object({ petId: PetId }))
   .output(Animal)
-  .query((call) => getRecord(call.ctx, animals, call.input.petId, call));
+  .query((call) => getRecord(call, animals, call.input.petId));

@@ -14,19 +14,19 @@ declare const known: { name: string; note?: string | undefined };
 declare const unknown: { name: string; note?: string | undefined; shelterId?: number | undefined };
 
 test('createRecord and updateRecord accept the fields of the schema', () => {
-  void (() => createRecord(ctx, cats, known, {}));
-  void (() => createRecord(ctx, cats, { name: 'Tom' }, {}));
-  void (() => updateRecord(ctx, cats, 1, { note: null }, {}));
-  void (() => updateRecord(ctx, cats, 1, known, {}));
+  void (() => createRecord({ ctx }, cats, known));
+  void (() => createRecord({ ctx }, cats, { name: 'Tom' }));
+  void (() => updateRecord({ ctx }, cats, 1, { note: null }));
+  void (() => updateRecord({ ctx }, cats, 1, known));
 });
 
 test('createRecord and updateRecord do not compile with a field that the schema lacks', () => {
   // @ts-expect-error the store would drop shelterId
-  void (() => createRecord(ctx, cats, unknown, {}));
+  void (() => createRecord({ ctx }, cats, unknown));
   // @ts-expect-error the store would drop shelterId
-  void (() => updateRecord(ctx, cats, 1, unknown, {}));
+  void (() => updateRecord({ ctx }, cats, 1, unknown));
   // @ts-expect-error name is missing
-  void (() => createRecord(ctx, cats, { note: 'x' }, {}));
+  void (() => createRecord({ ctx }, cats, { note: 'x' }));
   // @ts-expect-error name cannot be removed
-  void (() => updateRecord(ctx, cats, 1, { name: null }, {}));
+  void (() => updateRecord({ ctx }, cats, 1, { name: null }));
 });

@@ -29,26 +29,26 @@ const categoryRouter = router({
     .input(z.object({ limit: z.int(), cursor: z.int().optional(), name: z.string().optional() }))
     .output(z.array(Category))
     .query(({ ctx, input: { limit, cursor, name }, signal }) =>
-      listRecords(ctx, categories, { limit, cursor, where: { name } }, { signal }),
+      listRecords({ ctx, signal }, categories, { limit, cursor, where: { name } }),
     ),
   create: procedure
     .input(z.object({ name: z.string() }))
     .output(Category)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, { signal })),
+    .mutation((call) => createRecord(call, categories, call.input)),
   get: procedure
     .input(z.object({ id }))
     .output(Category)
-    .query(({ ctx, input, signal }) => getRecord(ctx, categories, input.id, { signal })),
+    .query(({ ctx, input, signal }) => getRecord({ ctx, signal }, categories, input.id)),
   update: procedure
     .input(z.object({ id, ifVersion, note: z.string().nullish() }))
     .output(Category)
     .mutation(({ ctx, input: { note, ...of }, signal }) =>
-      updateRecord(ctx, categories, of.id, { note }, { signal, ifVersion: of.ifVersion }),
+      updateRecord({ ctx, signal }, categories, of.id, { note }, of.ifVersion),
     ),
   delete: procedure
     .input(z.object({ id, ifVersion }))
     .mutation(({ ctx, input, signal }) =>
-      deleteRecord(ctx, categories, input.id, { signal, ifVersion: input.ifVersion }),
+      deleteRecord({ ctx, signal }, categories, input.id, input.ifVersion),
     ),
 });
 

@@ -7,12 +7,25 @@ import type { Context } from '../trpc.ts';
 /** Describes the 503 of every procedure that calls the store, for `errorResponses`. */
 export const storeUnavailable = { 503: 'The service or its store is unavailable; nothing was stored.' };
 
+/** Describes the errors of a create, for `errorResponses`. */
+export const createErrors = (recordName: string) => ({
+  ...storeUnavailable,
+  429: 'Too many calls, or too many idempotency keys used with one API key within a day.',
+  504: `The store did not respond in time. Whether the ${recordName} was added is unknown.`,
+});
+
+const unavailable = [
+  'SERVICE_UNAVAILABLE',
+  'The store is unavailable; nothing was stored. Try again later.',
+] as const;
+
 /** Responses to errors of the store. The store's own messages contain paths and causes and are only logged. */
 const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
-  unavailable: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
+  unavailable,
+  forbidden: unavailable,
+  fatal: unavailable,
+  'migration-needed': unavailable,
   full: ['SERVICE_UNAVAILABLE', 'The store is full; nothing was stored. Try again later.'],
-  forbidden: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
-  fatal: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
   closed: ['SERVICE_UNAVAILABLE', 'The service is stopping; nothing was stored. Try again later.'],
   'outcome-unknown': [
     'GATEWAY_TIMEOUT',
@@ -32,30 +45,27 @@ const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], me
     'CONFLICT',
     'The record was changed since it was read. Read it again and repeat the change.',
   ],
-  'migration-needed': [
-    'SERVICE_UNAVAILABLE',
-    'The store is unavailable; nothing was stored. Try again later.',
-  ],
   damaged: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
   incompatible: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
 };
 
-/** Part of the context that procedures of a stored resource need. */
-type RecordContext = Pick<Context, 'store' | 'response'>;
-type CreateContext = Pick<Context, 'store' | 'response' | 'caller' | 'idempotencyKey'>;
+/** The parts of a procedure's call that are used: of its context, and its signal, which is created when the store reads it. */
+interface RecordCall<Used extends keyof Context> extends CallOptions {
+  readonly ctx: Pick<Context, Used>;
+}
 
 /**
  * Returns a page of records. REST responses link to the next page.
  * @throws {TRPCError}
  */
 export function listRecords<Stored extends StoredRecord, Indexed extends string>(
-  { store, response }: RecordContext,
+  call: RecordCall<'store' | 'response'>,
   definition: CollectionDefinition<Stored, Indexed>,
   query: ListQuery<Stored, Indexed>,
-  options: CallOptions,
 ): Stored[] | Promise<Stored[]> {
+  const { response, store } = call.ctx;
   return storeCall(
-    () => store.collection(definition).list(query, options),
+    () => store.collection(definition).list(query, call),
     ({ records, hasNext }) => {
       if (hasNext) response.nextCursor = records.at(-1)?.id;
       return records;
@@ -75,19 +85,19 @@ export function createRecord<
   Indexed extends string,
   Values extends NewRecord<Stored>,
 >(
-  { store, response, caller = '', idempotencyKey }: CreateContext,
+  call: RecordCall<'store' | 'response' | 'caller' | 'idempotencyKey'>,
   definition: CollectionDefinition<Stored, Indexed>,
   values: OnlyFieldsOf<Stored, Values>,
-  options: CallOptions,
 ): Stored | Promise<Stored> {
+  const { store, response, caller = '', idempotencyKey } = call.ctx;
   if (idempotencyKey === undefined) {
     return storeCall(
-      () => store.collection(definition).create(values, options),
+      () => store.collection(definition).create(values, call),
       (record) => record,
     );
   }
   return storeCall(
-    () => store.collection(definition).createOnce(values, { caller, key: idempotencyKey }, options),
+    () => store.collection(definition).createOnce(values, { caller, key: idempotencyKey }, call),
     ({ record, isReplay }) => {
       if (isReplay) response.replayed();
       return record;
@@ -97,14 +107,13 @@ export function createRecord<
 
 /** Returns one record. @throws {TRPCError} NOT_FOUND */
 export function getRecord<Stored extends StoredRecord, Indexed extends string>(
-  { store }: Pick<RecordContext, 'store'>,
+  call: RecordCall<'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
   id: number,
-  options: CallOptions,
 ): Stored | Promise<Stored> {
   return storeCall(
-    // An id beyond ±(2^53−1) is a valid int64 that no record has, and a double may not represent it exactly.
-    () => (Number.isSafeInteger(id) ? store.collection(definition).get(id, options) : undefined),
+    // A double may not represent an id beyond ±(2^53−1) exactly, which a schema may accept: no record has it.
+    () => (Number.isSafeInteger(id) ? call.ctx.store.collection(definition).get(id, call) : undefined),
     (record) => record ?? throwNotFound(definition),
   );
 }
@@ -115,12 +124,14 @@ export function updateRecord<
   Indexed extends string,
   Change extends RecordChange<Stored>,
 >(
-  { store }: Pick<RecordContext, 'store'>,
+  { ctx: { store }, signal }: RecordCall<'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
   id: number,
   change: OnlyFieldsOf<Stored, Change>,
-  options: ChangeOptions<Stored>,
+  ifVersion?: ChangeOptions<Stored>['ifVersion'],
 ): Stored | Promise<Stored> {
+  // The compiler does not know which member of the conditional type `Stored` selects.
+  const options = { signal, ifVersion } as ChangeOptions<Stored>;
   return storeCall(
     () => (Number.isSafeInteger(id) ? store.collection(definition).update(id, change, options) : undefined),
     (record) => record ?? throwNotFound(definition),
@@ -129,11 +140,13 @@ export function updateRecord<
 
 /** Deletes a record. @throws {TRPCError} NOT_FOUND; CONFLICT if the record does not have the version `ifVersion` */
 export function deleteRecord<Stored extends StoredRecord, Indexed extends string>(
-  { store }: Pick<RecordContext, 'store'>,
+  { ctx: { store }, signal }: RecordCall<'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
   id: number,
-  options: ChangeOptions<Stored>,
+  ifVersion?: ChangeOptions<Stored>['ifVersion'],
 ): void | Promise<void> {
+  // As above.
+  const options = { signal, ifVersion } as ChangeOptions<Stored>;
   return storeCall(
     () => Number.isSafeInteger(id) && store.collection(definition).delete(id, options),
     (isDeleted) => {

@@ -39,6 +39,10 @@ async function copy(from: TestData, to: TestData) {
 
 const rex = { name: 'Rex', categoryId: 1 };
 const reservation = { caller: 'caller', key: 'key' };
+const keys = [
+  { hash: 'hash b', name: 'b', createdAt: 5, expiresAt: 7 },
+  { hash: 'hash a', name: 'a', createdAt: 5 },
+];
 
 const allOf = async <Stored extends { readonly id: number }>(records: Collection<Stored>) =>
   (await records.list({ limit: 100 })).records;
@@ -62,6 +66,7 @@ test.for([
       await pets.create(rex);
       const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
       await pets.delete(gone.record.id);
+      for (const key of keys) await store.keys.add(key);
       const dogs = await kinds.create({ name: 'Dogs', tags: ['bark'] });
       await kinds.update(dogs.id, { name: 'Hounds' }, { ifVersion: 1 });
       return { record, gone: gone.record, pets: await allOf(pets), kinds: await allOf(kinds) };
@@ -72,6 +77,7 @@ test.for([
         { name: 'animals', records: 2, put: 2 },
         { name: 'categories', recordName: 'category', records: 1, put: 1 },
       ],
+      keys: 2,
       reservations: 2,
     });
     await asStore(target, async (store) => {
@@ -80,6 +86,8 @@ test.for([
       expect(await pets.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({
         records: [{ name: 'Max' }],
       });
+      expect(await store.keys.list()).toEqual(keys);
+      expect(await store.keys.addFirst({ hash: 'hash', name: 'first', createdAt: 1 })).toBe(false);
       await expect(kinds.create({ name: 'Hounds' })).rejects.toMatchObject({ code: 'conflict' });
       expect(await pets.createOnce(rex, reservation)).toEqual({ record: stored.record, isReplay: true });
       const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });

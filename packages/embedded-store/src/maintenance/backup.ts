@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { singular, StoreError } from '@petstore/core/store';
-import { makeFolder, syncFolder } from '../dataFolder.ts';
+import { makeFolder, syncFolder } from 'trpc-gateway-shared/lmdb';
 import { MIN_FREE_BYTES, toStoreError } from '../errors.ts';
 import { openKeys } from '../keys.ts';
 import { layoutOf } from '../layout.ts';
@@ -38,15 +38,15 @@ export async function backupFolder({ dataDir: from, to }: BackupOptions): Promis
   try {
     rejectInside(dataDir, target);
     await rejectUsed(target);
-    await makeFolder(dirname(target));
+    makeFolder(dirname(target));
     // A sibling of the target, because a rename works only within one file system.
     const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}.new-`));
     try {
       await copySnapshot(dataDir, join(temporary, 'petstore.mdb'));
       const backup = await readBackup(temporary);
-      await syncFolder(temporary);
+      syncFolder(temporary);
       await rename(temporary, target);
-      await syncFolder(dirname(target));
+      syncFolder(dirname(target));
       return backup;
     } finally {
       await rm(temporary, { recursive: true, force: true });

@@ -91,35 +91,6 @@ describe.each([
       expect(await pets().lastId()).toBeGreaterThanOrEqual(last);
     });
 
-    test('a transfer neither counts nor reads deleted animals whose idempotency keys are valid', async () => {
-      const kept = await asStore(async (store) => {
-        const { record } = await petsOf(store).createOnce(pet, { caller: 'ada', key: 'key' });
-        await petsOf(store).delete(record.id);
-        return petsOf(store).create(pet);
-      });
-      expect(await pets().count()).toBe(1);
-      expect(await pets().records(0, 10)).toEqual([kept]);
-    });
-
-    test('put and putKeys store animals under their ids and keys, and new ids follow', async () => {
-      await pets().raiseLastId(2 ** 40);
-      await pets().put(animals);
-      await transfer.putKeys(keys);
-      await asStore(async (store) => {
-        for (const animal of animals) expect(await petsOf(store).get(animal.id)).toEqual(animal);
-        expect(await petsOf(store).list({ limit: 10 })).toEqual({
-          records: animals,
-          hasNext: false,
-        });
-        expect(await petsOf(store).list({ limit: 10, where: { status: 'sold' } })).toMatchObject({
-          records: animals.slice(2),
-        });
-        expect(await store.keys.list()).toEqual(keys);
-        expect(await store.keys.addFirst({ hash: 'hash', name: 'first', createdAt: 1 })).toBe(false);
-        expect((await petsOf(store).create(pet)).id).toBeGreaterThan(2 ** 40);
-      });
-    });
-
     test('put and putKeys change nothing if the data exists, and put fails with conflict for a different animal', async () => {
       for (let count = 0; count < 2; count++) {
         await pets().raiseLastId(2 ** 40);

@@ -31,10 +31,11 @@ it.each([127, 128, 129, 10_000])('failedAttempts distinguishes tokens of %i char
   ]);
 });
 
-it('failedAttempts remembers at most the latest 1,000 tokens', () => {
+it('failedAttempts remembers at most the latest 1,000 tokens, and one that is sent again among them', () => {
   const failedAttempts = create(5000, 60);
   for (let count = 0; count < 2500; count += 1) {
     void failedAttempts.countFailure(here, `${count}`, performance.now(), 'API key');
+    expect(failedAttempts.wasRejected('0')).toBe(true);
   }
   expect(failedAttempts.rememberedRejections()).toBeLessThanOrEqual(1000);
   expect([failedAttempts.wasRejected('2100'), failedAttempts.wasRejected('1000')]).toEqual([true, false]);

@@ -31,14 +31,14 @@ it.each([
 });
 
 it('passesOriginCheck returns false if the check throws, and keeps the first error for the log', () => {
-  const context: { request: HttpRequest; error: unknown } = { request, error: undefined };
+  const context = { request, outcome: { error: undefined as unknown } };
   const failing = (message: string) => () => {
     throw new Error(message);
   };
   expect(passesOriginCheck(failing('first'), context)).toBe(false);
   expect(passesOriginCheck(failing('second'), context)).toBe(false);
   expect(passesOriginCheck((checked) => checked === request, context)).toBe(true);
-  expect(context.error).toEqual(new Error('first'));
+  expect(context.outcome.error).toEqual(new Error('first'));
 });
 
 it.each([

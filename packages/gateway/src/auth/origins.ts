@@ -33,12 +33,12 @@ export type OriginCheck = (request: HttpRequest) => boolean;
 /** Runs a check of a request's origin. If it throws, the request is rejected and the error is kept for the log. */
 export function passesOriginCheck(
   check: OriginCheck,
-  context: { readonly request: HttpRequest; error: unknown },
+  { outcome, request }: { readonly request: HttpRequest; readonly outcome: { error: unknown } },
 ): boolean {
   try {
-    return check(context.request);
+    return check(request);
   } catch (cause) {
-    context.error ??= cause;
+    outcome.error ??= cause;
     return false;
   }
 }
@@ -92,10 +92,10 @@ export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefi
   };
   const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
   return {
-    before: 'authentication',
     admit(context) {
-      if (context.protocol !== 'mcp' || passesOriginCheck(isAllowed, context)) return undefined;
-      return new TRPCError({ code: 'FORBIDDEN', message });
+      return passesOriginCheck(isAllowed, context)
+        ? undefined
+        : new TRPCError({ code: 'FORBIDDEN', message });
     },
   };
 }

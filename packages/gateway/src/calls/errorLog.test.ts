@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { isBodyStream } from '../http/response.ts';
-import type { GatewayOptions } from '../options.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
 

@@ -1,5 +1,5 @@
 import type { RequestRecord } from './requestRecord.ts';
-import type { FailedCalls } from './requestContext.ts';
+import type { FailedCalls } from './requestOutcome.ts';
 
 /**
  * Writes each unexpected error to stderr, with the procedures that it ended. It is used without `onResponse`, so that
@@ -7,10 +7,10 @@ import type { FailedCalls } from './requestContext.ts';
  */
 export function logUnexpected(
   { error, method, operation, path, requestId }: RequestRecord,
-  failedCalls: FailedCalls,
+  failedCalls: FailedCalls = new Map(),
 ): void {
-  for (const [each, called] of new Map([...failedCalls, [error, failedCalls.get(error) ?? '']])) {
-    const name = called || operation;
+  for (const [each, called] of new Map([...failedCalls, [error, failedCalls.get(error) ?? []]])) {
+    const name = called.join(',') || operation;
     const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
     // A single argument: with more, `console.error` would format each `%` of the path.
     // oxlint-disable-next-line no-console -- it is the log of a service that has named no other

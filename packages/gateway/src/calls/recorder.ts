@@ -3,7 +3,6 @@ import { performance } from '../http/eventLoop.ts';
 import { tryHook } from '../http/hooks.ts';
 import {
   type BodyStream,
-  type HttpResponse,
   isBodyStream,
   reportedStream,
   utf8Length,
@@ -12,8 +11,9 @@ import {
 import { codeOf } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { logUnexpected } from './errorLog.ts';
-import type { CallError, RequestRecord, TraceIds } from './requestRecord.ts';
-import type { FailedCalls, ProtocolName, RequestContext } from './requestContext.ts';
+import type { CallError, RequestRecord } from './requestRecord.ts';
+import type { ProtocolName, RequestContext } from './requestContext.ts';
+import type { FailedCalls } from './requestOutcome.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
 interface Listeners {
@@ -22,20 +22,13 @@ interface Listeners {
   readonly trpc?: { readonly onError?: unknown } | undefined;
 }
 
-/** The fields of a record that come from a request, or from one call on a WebSocket. */
-interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
-  readonly called: readonly string[];
-  readonly callErrors: readonly CallError[] | undefined;
+/** A call on a WebSocket, or a malformed message, that has ended. */
+interface RecordedCall extends Pick<
+  RequestRecord,
+  'callErrors' | 'error' | 'isStream' | 'limit' | 'operation' | 'procedures' | 'status' | 'trace'
+> {
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
-}
-
-/** A call on a WebSocket, or a malformed message, that has ended. */
-interface RecordedCall extends Recorded {
-  readonly status: number;
-  /** Whether it is a subscription. */
-  readonly isStream: boolean;
-  readonly trace: TraceIds | undefined;
 }
 
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
@@ -53,19 +46,55 @@ export class Recorder {
   }
 
   /**
-   * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
+   * Reports a request; one whose response is a stream, when that has ended: it replaces `response.body` with an observed one.
+   * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
    * @param settle runs when a stream has ended; its record waits for the promise that this returns, and has its error
-   * @returns the response
+   * @param isStream whether the response is a stream that has ended, for this class alone
    */
-  response(
+  request(
     context: RequestContext,
-    response: OutgoingResponse,
+    response?: OutgoingResponse,
     settle?: () => Promise<void> | undefined,
-  ): OutgoingResponse {
-    const { body } = response;
-    if (typeof body === 'object' && isBodyStream(body)) this.#stream(context, response, body, settle);
-    else this.request(context, response);
-    return response;
+    isStream = false,
+  ): void {
+    const { outcome, request, telemetry } = context;
+    const { error, failedCalls, operation } = outcome;
+    const sent = response?.body;
+    if (typeof sent === 'object' && isBodyStream(sent) && !isStream) {
+      return this.#stream(context, response as OutgoingResponse, sent, settle);
+    }
+    if (!this.isComplete && error === undefined && telemetry === undefined) return;
+    // Nobody receives the response that a call has all the same.
+    const isUnsent = response !== undefined && request.isAborted && !isStream;
+    const called = outcome.calledPaths ?? (operation === undefined ? namedPaths(context) : [operation]);
+    const hasFailed = outcome.requestCode !== undefined || outcome.failedCodes !== undefined;
+    const body = request.method === 'HEAD' || isUnsent ? undefined : sent;
+    let bytesOut: number | undefined;
+    if (body === undefined) bytesOut = 0;
+    else if (typeof body === 'string') bytesOut = utf8Length(body);
+    else if (body instanceof Uint8Array) bytesOut = body.byteLength;
+    const record: RequestRecord = {
+      requestId: context.requestId,
+      method: request.method,
+      path: request.path,
+      protocol: context.protocol,
+      operation: operation ?? (called.length > 0 ? called.join(',') : undefined),
+      procedures: called,
+      calls: outcome.calls,
+      status: isUnsent ? 499 : (response?.status ?? 101),
+      isStream,
+      durationMs: performance.now() - context.startedAt,
+      bytesIn: request.receivedBytes,
+      bytesOut,
+      limit: outcome.limit,
+      error,
+      callErrors: hasFailed && !isUnsent ? callErrorsOf(context, called) : undefined,
+      isReplay: context.response.isReplayed,
+    };
+    if (telemetry === undefined) return this.#emit(record, failedCalls);
+    const trace = tryHook((each) => each.trace, telemetry);
+    tryHook((ended) => telemetry.end(ended), record);
+    if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
   }
 
   /** Reports a stream when it has ended. */
@@ -76,48 +105,36 @@ export class Recorder {
     settle?: () => Promise<void> | undefined,
   ): void {
     response.body = reportedStream(body, (cause, isCut = false) => {
-      context.isPending &&= isCut;
-      context.error ??= cause;
-      if (cause !== undefined) context.endedWith(codeOf(failureOf(cause).error));
-      const record = () => this.request(context, response, true);
+      const { outcome } = context;
+      outcome.isPending &&= isCut;
+      outcome.error ??= cause;
+      if (cause !== undefined) outcome.endedWith(codeOf(failureOf(cause).error));
+      const record = () => this.request(context, response, undefined, true);
       const settling = settle?.();
       if (settling === undefined) record();
-      else void settling.catch((error: unknown) => void (context.error ??= error)).then(record);
+      else void settling.catch((error: unknown) => void (outcome.error ??= error)).then(record);
     });
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
-  call(socket: RequestContext, call: RecordedCall): void {
-    const { error, isStream, status, trace } = call;
-    if (!this.isComplete && error === undefined) return;
-    this.#emit({ ...toRequestRecord(socket, call, status, isStream), method: 'WS', trace });
+  call({ protocol, request, requestId }: RequestContext, { startedAt, trace, ...call }: RecordedCall): void {
+    if (!this.isComplete && call.error === undefined) return;
+    this.#emit({
+      requestId,
+      method: 'WS',
+      path: request.path,
+      protocol,
+      ...call,
+      calls: startedAt === undefined ? 0 : 1,
+      durationMs: startedAt === undefined ? 0 : performance.now() - startedAt,
+      bytesIn: undefined,
+      bytesOut: undefined,
+      isReplay: undefined,
+      trace,
+    });
   }
 
-  /**
-   * Reports a request.
-   * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
-   */
-  request(context: RequestContext, response?: HttpResponse, isStream = false): void {
-    const { error, failedCalls, request, telemetry } = context;
-    if (!this.isComplete && error === undefined && telemetry === undefined) return;
-    // Nobody receives the response that a call has all the same.
-    const isUnsent = response !== undefined && request.isAborted && !isStream;
-    const status = isUnsent ? 499 : (response?.status ?? 101);
-    const record = toRequestRecord(context, context, status, isStream);
-    record.calls = context.callCount;
-    record.isReplay = context.isReplay;
-    record.bytesIn = request.receivedBytes;
-    const body = request.method === 'HEAD' || isUnsent ? undefined : response?.body;
-    if (body === undefined) record.bytesOut = 0;
-    else if (typeof body === 'string') record.bytesOut = utf8Length(body);
-    else if (body instanceof Uint8Array) record.bytesOut = body.byteLength;
-    if (telemetry === undefined) return this.#emit(record, failedCalls);
-    const trace = tryHook((each) => each.trace, telemetry);
-    tryHook((ended) => telemetry.end(ended), record);
-    if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
-  }
-
-  #emit(record: RequestRecord, failedCalls: FailedCalls = new Map()): void {
+  #emit(record: RequestRecord, failedCalls?: FailedCalls): void {
     if (this.#listener) tryHook(this.#listener, record);
     else if (record.error !== undefined && this.#logged.includes(record.protocol)) {
       tryHook((failed) => logUnexpected(failed, failedCalls), record);
@@ -125,32 +142,23 @@ export class Recorder {
   }
 }
 
-/** A record while it is created: always of the same shape, and never copied for HTTP. */
-type NewRecord = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] };
+/** The procedures that a request names, of which none was called, since it was rejected before. */
+const namedPaths = ({ outcome, target }: RequestContext): readonly string[] =>
+  outcome.calls > 0 ? target.procedures.flatMap((procedure) => procedure?.path ?? []) : [];
 
-/** Creates the record of a request, or of one call on the WebSocket that a request has opened, without bytes. */
-function toRequestRecord(
-  { protocol, request, requestId }: RequestContext,
-  { called, callErrors, error, limit, operation, startedAt }: Recorded,
-  status: number,
-  isStream: boolean,
-): NewRecord {
-  return {
-    requestId,
-    method: request.method,
-    path: request.path,
-    protocol,
-    operation: operation ?? (called.length > 0 ? called.join(',') : undefined),
-    procedures: called,
-    calls: startedAt === undefined ? 0 : 1,
-    status,
-    isStream,
-    durationMs: startedAt === undefined ? 0 : performance.now() - startedAt,
-    bytesIn: undefined,
-    bytesOut: undefined,
-    limit,
-    error,
-    callErrors: status === 499 ? undefined : callErrors,
-    isReplay: undefined,
-  };
+/** Returns the calls of a request that failed; `undefined` if there are none. */
+function callErrorsOf(
+  { outcome, target }: RequestContext,
+  called: readonly string[],
+): readonly CallError[] | undefined {
+  const { calls, failedCodes = [], requestCode: code } = outcome;
+  if (code === undefined) {
+    return Array.from(failedCodes, ([index, each]) => ({
+      procedure: target.procedures[index]?.path,
+      code: each,
+    }));
+  }
+  return calls > 0
+    ? Array.from({ length: Math.max(calls, called.length) }, (_, at) => ({ procedure: called[at], code }))
+    : undefined;
 }

@@ -1,7 +1,7 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { GatewayError, type Problem } from '../checks/gatewayError.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
-import type { AnyGatewayOptions } from '../options.ts';
+import type { AnyGatewayOptions } from '../assembly/options.ts';
 
 /** A gateway, and why it does not serve some procedures over REST, or as tools. */
 export interface PartialGateway {
@@ -21,16 +21,14 @@ export async function createPartialGateway(options: AnyGatewayOptions): Promise<
       const router = hideProcedures(options.router, leftOut);
       return { gateway: await createGateway<AnyTRPCRouter, unknown>({ ...options, router }), leftOut };
     } catch (error) {
+      // All parts of a procedure that cannot be served are found at once.
       const found = error instanceof GatewayError ? error.problems : [];
-      const added = found.filter((each) => !leftOut.some((other) => isSamePart(each, other)));
+      const added = found.filter((each) => leftOut.every(({ procedure }) => procedure !== each.procedure));
       if (added.length === 0) throw error;
       leftOut.push(...added);
     }
   }
 }
-
-const isSamePart = (one: Problem, other: Problem) =>
-  one.procedure === other.procedure && one.part === other.part;
 
 /** Returns a router whose metadata switches off what cannot be served. The router itself stays as it is. */
 function hideProcedures(router: AnyTRPCRouter, problems: readonly Problem[]): AnyTRPCRouter {

@@ -53,6 +53,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   await gateway.document();
   const listening = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
+  endWithNpx();
   const stdout = serveReport({
     router,
     served,
@@ -64,6 +65,18 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     hasContext: values.context !== undefined,
   });
   return { stdout, code: undefined };
+}
+
+/**
+ * Ends with its parent if `npx` started it: on SIGTERM, npm 11 ends the shell between the two, which does not pass the
+ * signal on, and the server would keep its port. Not in scripts of `npm run`, which may leave a server in the background.
+ */
+function endWithNpx(): void {
+  const { env, ppid } = process;
+  if (env['npm_command'] !== 'exec') return;
+  setInterval(() => {
+    if (process.ppid !== ppid) process.exit(0);
+  }, 500).unref();
 }
 
 /** @throws {ModuleError} */

@@ -18,7 +18,6 @@ async function readUntil(iterator: AsyncIterator<Uint8Array>, text: string): Pro
   const chunks: Uint8Array[] = [];
   const decoded = () => String(gunzipSync(Buffer.concat(chunks), { finishFlush: constants.Z_SYNC_FLUSH }));
   do {
-    // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
     chunks.push((await iterator.next()).value as Uint8Array);
   } while (decoded() !== text);
 }

@@ -10,7 +10,7 @@ import { isThenable } from './maybePromise.ts';
 export function tryHook<Value, Result>(hook: (value: Value) => Result, value: Value): Result | undefined {
   try {
     const returned = hook(value);
-    if (!isThenable(returned)) return returned;
+    if (returned === undefined || !isThenable(returned)) return returned;
     ignoreRejection(returned);
   } catch {
     // The hook itself failed.

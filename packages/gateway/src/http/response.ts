@@ -242,8 +242,6 @@ export type PolicyResponse = Pick<
   'append' | 'body' | 'delete' | 'get' | 'header' | 'status'
 >;
 
-const replayedHeader = 'idempotent-replayed';
-
 /**
  * A response on its way out. Procedures set status and headers of the one that the request has (`ResponseControls`), the
  * protocol adds the body, policies change it (`PolicyResponse`), and the adapter writes it. An error is a new one, so
@@ -256,6 +254,8 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
   sharedHeaders: readonly Header[];
   body: HttpResponse['body'];
   nextCursor: string | number | bigint | undefined = undefined;
+  /** Whether it is the response to an earlier request. */
+  isReplayed = false;
 
   constructor(
     status: number = unset,
@@ -299,12 +299,8 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
   }
 
   replayed(): void {
-    this.header(replayedHeader, 'true');
-  }
-
-  /** Whether it is the response to an earlier request. */
-  get isReplayed(): boolean {
-    return this.headers.some(([name]) => name === replayedHeader);
+    this.isReplayed = true;
+    this.header('idempotent-replayed', 'true');
   }
 
   redirect(location: string, status?: number): void {

@@ -113,17 +113,14 @@ export class ServerSentEvents extends TextStream {
       while (!this.isLast && this.isPulled && this.text.length < fullTextLength) {
         this.#isFormatting = false;
         // In a variable, the event would stay in memory until the next one.
-        // oxlint-disable-next-line no-await-in-loop -- one value after the other
         const text = this.#textOf(await this.#iterator.next());
         if (text === undefined) return;
-        // oxlint-disable-next-line no-await-in-loop -- one value after the other
         const added = typeof text === 'string' ? text : await text;
         if (this.isLast) return;
         this.text += added;
         this.isLast = this.#isDone;
         if (!this.isSending) this.sendSoon();
         if (added === '' && (silentEvents += 1) % maxSilentEvents === 0) {
-          // oxlint-disable-next-line no-await-in-loop -- timers and the network would wait for the end of the subscription
           await new Promise<void>((resolve) => nextTurn(resolve));
         }
       }

@@ -1,7 +1,7 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayOptions } from '../options.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/index.ts';
 import type { Deprecation, RestMeta } from '../procedures/meta.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
@@ -152,10 +152,12 @@ it('operations whose metadata has no operationId and no summary get one of their
   const gateway = await gatewayOf(router, {
     document: { title: 'Pets', version: '1.0.0', operationId: (path) => path.replaceAll('.', '-') },
   });
-  expect((await gateway.document())['paths']).toMatchObject({
+  const { paths } = await gateway.document();
+  expect(paths).toMatchObject({
     '/pets/{id}': { get: { operationId: 'pets-find', summary: 'Find' } },
     '/named/{id}': { get: { operationId: 'findByName', summary: 'By name' } },
   });
+  expect(JSON.stringify(paths)).not.toContain('"tags"');
 });
 
 it('the document has the description and the members that .meta({ param }) of a parameter has', async () => {

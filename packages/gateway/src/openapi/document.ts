@@ -5,10 +5,10 @@ import type { HttpResponse } from '../http/response.ts';
 import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { documentPath } from '../operations/pathTemplate.ts';
-import { idsIn, readZod } from '../operations/readSchema.ts';
+import { idsIn, readZod } from '../schemas/readSchema.ts';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import { Components } from './components.ts';
+import { Components } from '../schemas/components.ts';
 import { documentedRequest } from './documentedRequest.ts';
 import {
   errorResponses,

@@ -1,11 +1,12 @@
 import type { oas31, oas32 } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../calls/idempotencyKey.ts';
-import { metadataOf } from '../procedures/zodSchema.ts';
+import { metadataOf } from '../schemas/zodSchema.ts';
 import type { Operation } from '../operations/operation.ts';
 import { isJson, type OperationBody } from '../operations/operationBody.ts';
 import type { Parameter } from '../operations/parameter.ts';
 import { isNested } from '../operations/queryTree.ts';
-import { readZod } from '../operations/readSchema.ts';
+import { readZod } from '../schemas/readSchema.ts';
+import { propertiesOf, type Properties } from '../schemas/properties.ts';
 import {
   acceptsNull,
   acceptsUndefined,
@@ -13,11 +14,9 @@ import {
   mapSchemas,
   optionalOf,
   parserOf,
-  propertiesOf,
-  type Properties,
   type Schema,
-} from '../operations/schema.ts';
-import type { Components, SchemaObject } from './components.ts';
+} from '../schemas/schema.ts';
+import type { Components, SchemaObject } from '../schemas/components.ts';
 import { bytesContent } from './documentedResponses.ts';
 
 /** A parameter in the document. JSON leaves out its absent members. */

@@ -1,6 +1,6 @@
 import type { oas31 } from 'zod-openapi';
 import { statusText } from '../http/response.ts';
-import { metadataOf } from '../procedures/zodSchema.ts';
+import { metadataOf } from '../schemas/zodSchema.ts';
 import type { Limits } from '../calls/limits.ts';
 import { isFormType } from '../auth/crossSite.ts';
 import { safeMethods } from '../auth/origins.ts';
@@ -9,8 +9,8 @@ import type { Deprecation } from '../procedures/meta.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
-import { isVoid } from '../operations/schema.ts';
-import type { Components, HeaderObject } from './components.ts';
+import { isVoid } from '../schemas/schema.ts';
+import type { Components, HeaderObject } from '../schemas/components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
 import { declaresResync, eventStream } from './events.ts';
 

@@ -2,8 +2,8 @@ import { requireSync } from '../http/hooks.ts';
 import { codesOf } from '../procedures/errorCodes.ts';
 import type { DescribedErrors, ErrorFormat } from '../operations/errorFormat.ts';
 import type { DeclaredResponse, Operation } from '../operations/operation.ts';
-import { readZod } from '../operations/readSchema.ts';
-import type { Components, SchemaObject } from './components.ts';
+import { readZod } from '../schemas/readSchema.ts';
+import type { Components, SchemaObject } from '../schemas/components.ts';
 
 /** Returns the schema of all errors of an operation with one status. */
 export type ErrorSchemas = (operation: Operation, status: number, hasOthers: boolean) => SchemaObject;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isExactNumber, parameterConverter } from './convert.ts';
-import { readZod } from './readSchema.ts';
+import { parameterConverter } from './convert.ts';
+import { readZod } from '../schemas/readSchema.ts';
 
 const converterOf = (schema: z.ZodType) => parameterConverter(readZod(schema, 'input'));
 
@@ -23,27 +23,4 @@ describe('parameterConverter', () => {
       'is a union in which "5" could be an integer or a string; use a schema that allows only one of them',
     );
   });
-});
-
-it.each([
-  '9007199254740993',
-  '0.1000000000000000055511151231257827',
-  '1e400',
-  '-1e400',
-  '1e-400',
-  '7.00000000000000001',
-])('isExactNumber(%s) is false for its parsed value', (literal) => {
-  expect(isExactNumber(literal, Number(literal))).toBe(false);
-});
-
-it.each([
-  ['7', -7],
-  ['70', 7],
-  ['7', 70],
-  ['0.7', 7],
-  ['1e2', 1000],
-  ['1e2', 10],
-  ['1.5', 15],
-])('isExactNumber(%s, %d) is false', (literal, value) => {
-  expect(isExactNumber(literal, value)).toBe(false);
 });

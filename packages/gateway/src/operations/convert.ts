@@ -11,7 +11,7 @@ import {
   typeOf,
   valuesOf,
   type Schema,
-} from './schema.ts';
+} from '../schemas/schema.ts';
 
 /** The result of a converter for an invalid string. No valid string is converted to `undefined`. */
 export const notConvertible = undefined;

@@ -1,7 +1,7 @@
 import { type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayOptions } from '../options.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
 import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
 

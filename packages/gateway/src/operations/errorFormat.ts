@@ -3,7 +3,7 @@ import type { TRPCErrorShape } from '@trpc/server/rpc';
 import * as z from 'zod';
 import { statusText } from '../http/response.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
-import { ownMetadata, type ZodSchema } from '../procedures/zodSchema.ts';
+import { ownMetadata, type ZodSchema } from '../schemas/zodSchema.ts';
 
 /** An error of a REST response, for `ErrorFormat.body`. */
 export interface RestError {
@@ -56,7 +56,7 @@ export interface DescribedErrors {
   readonly status: number;
   /** Whether these are a single error that a procedure declares. */
   readonly isDeclared: boolean;
-  /** The schema of the data of a declared error. */
+  /** The schema of the data of a declared error. If your zod is another version than the gateway's, cast it to yours. */
   readonly data: z.ZodType | undefined;
 }
 

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { RestMeta } from '../procedures/meta.ts';
+import { definitionOf } from '../schemas/zodSchema.ts';
 import { multipartType } from './operationBody.ts';
-import { readZod } from './readSchema.ts';
-import { acceptsSample, acceptsUndefined, details, parserOf, propertiesOf, type Schema } from './schema.ts';
+import { readZod } from '../schemas/readSchema.ts';
+import { propertiesOf } from '../schemas/properties.ts';
+import { acceptsSample, acceptsUndefined, details, parserOf, type Schema } from '../schemas/schema.ts';
 
 /**
  * Returns the schema of the form that a procedure receives as a `FormData`: the object behind a `z.preprocess`, such as
@@ -28,7 +30,7 @@ export function formSchema(
 /** Returns the schema of what a parser makes of a `FormData`; `undefined` if it does not accept one. */
 function formOf(parser: z.core.$ZodType | undefined): Schema | undefined {
   if (parser === undefined) return undefined;
-  const { def } = (parser as z.core.$ZodTypes)._zod;
+  const def = definitionOf(parser);
   if ('innerType' in def) return formOf(def.innerType);
   if (def.type === 'pipe') {
     const form = formOf(def.in);

@@ -1,5 +1,5 @@
 import { reject } from '../checks/gatewayError.ts';
-import { binaryKind, details, schemasIn, type Schema } from './schema.ts';
+import { binaryKind, details, schemasIn, type Schema } from '../schemas/schema.ts';
 
 /**
  * Checks that JSON can represent a schema. Without this check, the procedure would fail when it is called: no JSON
@@ -27,18 +27,18 @@ export function requireJson(
 
 const overrideHint = 'which has no JSON Schema; add one with .meta({ override: { type: … } })';
 
-const formHint =
-  'REST needs openapi: { contentTypes: ["multipart/form-data"] } in its metadata, and it cannot be a tool';
+const formOnly = (what: string) =>
+  `${what}, which JSON does not support; REST needs openapi: { contentTypes: ["multipart/form-data"] } in its metadata, and it cannot be a tool`;
 
 /** The problems of schemas that JSON cannot represent, by type. */
 const unrepresentableReasons: Readonly<Record<string, string | undefined>> = {
-  File: `a File, which JSON does not support; ${formHint}`,
-  FormData: `a FormData, which JSON does not support; ${formHint}`,
+  File: formOnly('a File'),
+  FormData: formOnly('a FormData'),
   bigint: 'a bigint, which JSON does not support; use z.int() or a string',
   bytes:
     "bytes, which JSON does not support; use z.base64(), or produces: 'application/pdf' for a binary response",
   custom: `a custom schema, ${overrideHint}`,
-  file: `a file, which JSON does not support; ${formHint}`,
+  file: formOnly('a file'),
   function: 'a function, which JSON does not support; remove it',
   map: 'a map, which JSON does not support; use an object or an array',
   nan: 'NaN, which JSON does not support; use null',

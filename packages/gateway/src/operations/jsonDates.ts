@@ -1,10 +1,9 @@
-import type { z } from 'zod';
 import { boundTexts } from '../procedures/boundTexts.ts';
-import { isAsyncError } from '../procedures/zodSchema.ts';
+import { accepts } from '../schemas/zodSchema.ts';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
 import { hasDate } from './inspectJson.ts';
-import { details, membersOf, parserOf, valuesOf, type Schema } from './schema.ts';
+import { details, membersOf, parserOf, valuesOf, type Schema } from '../schemas/schema.ts';
 
 /** Results by schema and value, because a recursive schema may reach a value on many paths. */
 type Memo = Map<Schema, Map<unknown, unknown>>;
@@ -67,9 +66,7 @@ function readUnion(members: readonly Schema[], value: unknown, memo: Memo): unkn
   if (candidates.every((read) => read === value)) return value;
   // The last member needs no check: if it does not accept the value, the schema rejects it later.
   const last = possible.length - 1;
-  return candidates.find(
-    (read, index) => index === last || isValid(parserOf(possible[index] as Schema), read),
-  );
+  return candidates.find((read, index) => index === last || isValid(possible[index], read));
 }
 
 /** Whether a property of an object is not the constant, or one of the constants, of the schema. */
@@ -85,18 +82,8 @@ function hasOtherConstant(schema: Schema, value: unknown): boolean {
   );
 }
 
-/**
- * Whether zod accepts a value, if the schema is of zod: schemas of other libraries have no dates. `safeParse` would be slower, because it creates an error for each rejected value.
- */
-function isValid(parser: z.core.$ZodType | undefined, value: unknown): boolean {
-  if (parser === undefined) return true;
-  try {
-    const payload = boundTexts(parser)._zod.run({ value, issues: [] }, { async: false });
-    if (!(payload instanceof Promise)) return payload.issues.length === 0;
-    // This function is synchronous and cannot await an asynchronous check: accept the first member with matching types.
-    payload.catch(() => undefined);
-    return true;
-  } catch (cause) {
-    return isAsyncError(cause);
-  }
+/** Whether a schema accepts a value, as far as that is known at once: schemas of other libraries than zod have no dates. */
+function isValid(schema: Schema | undefined, value: unknown): boolean {
+  const parser = schema && parserOf(schema);
+  return parser === undefined || accepts(boundTexts(parser), value);
 }

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
+import { definitionOf, lazyTarget, type ZodSchema } from '../schemas/zodSchema.ts';
 
 /** `BigInt` takes 223 ms for 900,000 digits. A longer text is kept, and its schema rejects it. */
 const maxBigintLength = 1000;
@@ -17,16 +17,16 @@ const coercions: Readonly<Record<string, ((value: unknown) => unknown) | undefin
  * properties, or items of properties, by the functions of `z.coerce`, in nested objects too. What is in unions, records,
  * intersections and pipes is kept, except a pipe of the whole input. Properties are replaced in place.
  */
-export function convertLeniently(input: z.core.$ZodType, value: unknown): unknown {
-  const { def } = input._zod as z.core.$ZodTypes['_zod'];
+export function convertLeniently(input: ZodSchema, value: unknown): unknown {
+  const def = definitionOf(input);
   if (def.type === 'pipe') {
-    return convertLeniently(def.out._zod.def.type === 'transform' ? def.in : def.out, value);
+    return convertLeniently(definitionOf(def.out).type === 'transform' ? def.in : def.out, value);
   }
   return 'innerType' in def ? convertLeniently(def.innerType, value) : convert(input, value);
 }
 
-function convert({ _zod }: z.core.$ZodType, value: unknown): unknown {
-  const { def } = _zod as z.core.$ZodTypes['_zod'];
+function convert(schema: ZodSchema, value: unknown): unknown {
+  const def = definitionOf(schema);
   switch (def.type) {
     case 'nullable':
       return value === null ? value : convert(def.innerType, value);
@@ -35,7 +35,7 @@ function convert({ _zod }: z.core.$ZodType, value: unknown): unknown {
     case 'prefault':
       return convert(def.innerType, value);
     case 'lazy':
-      return convert((_zod as z.core.$ZodLazyInternals).innerType, value);
+      return convert(lazyTarget(schema), value);
     case 'array':
       return Array.isArray(value) ? value.map((item) => convert(def.element, item)) : value;
     case 'object':

@@ -4,7 +4,7 @@ import { isThenable } from '../http/maybePromise.ts';
 import { tokenPattern, type Header } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { collect, GatewayError, reject, type Problem } from '../checks/gatewayError.ts';
-import type { ResponseHeader, RestMeta, Strictness } from '../procedures/meta.ts';
+import type { Compatibility, ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
 import { formSchema } from './formInput.ts';
@@ -17,11 +17,10 @@ import {
   isAmbiguous,
   parsePathTemplate,
   templateKey,
-  type PathMatching,
   type PathTemplate,
 } from './pathTemplate.ts';
-import { createReadSchema, idsIn, readZod, type ReadSchema } from './readSchema.ts';
-import type { Schema } from './schema.ts';
+import { createReadSchema, idsIn, readZod, type ReadSchema } from '../schemas/readSchema.ts';
+import type { Schema } from '../schemas/schema.ts';
 
 /** An error that a procedure declares. */
 export interface DeclaredResponse {
@@ -58,7 +57,7 @@ export interface Operation {
   readonly computedHeaders: readonly (readonly [name: string, header: ResponseHeader])[];
 }
 
-export interface OperationsOptions extends PathMatching {
+export interface OperationsOptions {
   /** The base path of all operations. */
   readonly basePath: string;
   readonly links: LinkBase;
@@ -68,12 +67,8 @@ export interface OperationsOptions extends PathMatching {
   readonly canSpool: boolean;
   /** Returns the operation id of a procedure whose metadata has none. */
   readonly operationId: (path: string) => string;
-  /** The status of an output that is `undefined`. */
-  readonly voidStatus: 200 | 204;
-  /** How inputs are converted, unless the metadata says otherwise. */
-  readonly strictness: Strictness;
-  /** Whether parameters of the query with an empty value are absent. */
-  readonly ignoreEmptyQuery: boolean;
+  /** How paths are matched; and how inputs are read and the status without output, unless the metadata says otherwise. */
+  readonly compatibility: Compatibility | undefined;
 }
 
 /** The operations of a router, and why the others cannot be served. */
@@ -144,10 +139,10 @@ function checkId({ operationId, procedure }: Operation, ids: Map<string, string>
 function checkPath(
   operation: Operation,
   operations: Map<string, Operation>,
-  { basePath, ignorePathCase, isTaken }: OperationsOptions,
+  { basePath, compatibility, isTaken }: OperationsOptions,
 ): void {
   const { method, path } = operation.rest;
-  const route = `${method} ${templateKey(operation.template, ignorePathCase)}`;
+  const route = `${method} ${templateKey(operation.template, compatibility !== undefined)}`;
   const same = operations.get(route);
   if (same === undefined) operations.set(route, operation);
   else {
@@ -158,7 +153,7 @@ function checkPath(
       `"${same.procedure.path}" is served at ${method} ${same.rest.path}${other}; give one of them another path or method${fix}`,
     );
   }
-  const fold = (template: PathTemplate) => (ignorePathCase ? foldTemplate(template) : template);
+  const fold = (template: PathTemplate) => (compatibility ? foldTemplate(template) : template);
   const folded = fold(operation.template);
   const rival =
     hasAffixes(folded) &&
@@ -223,7 +218,7 @@ function readInputs(
   procedure: Procedure,
   written: RestMeta,
   path: string,
-  { basePath, ignoreEmptyQuery, ignoreTrailingSlash, read }: ReadOptions,
+  { basePath, compatibility, read }: ReadOptions,
 ) {
   const [schemas, template] = collect([
     () => collect(procedure.inputs.map((input) => () => read(input, 'input', 'input'))),
@@ -233,7 +228,7 @@ function readInputs(
           `its path ${path} begins with the base path, which is added to it; leave it out, or set restBasePath: '/'`,
         );
       }
-      const matched = ignoreTrailingSlash && path.length > 1 ? path.replace(/\/$/, '') : path;
+      const matched = compatibility && path.length > 1 ? path.replace(/\/$/, '') : path;
       return (
         parsePathTemplate(matched) ??
         reject(
@@ -244,25 +239,25 @@ function readInputs(
   ]);
   const form = formSchema(schemas, written);
   const inputs = form ? [form] : schemas;
-  const inputOf = (method: ServedRestMeta['method'], strictness: Strictness) =>
-    operationInput(inputs, { ...written, method, strictness, ignoreEmptyQuery }, template, procedure.inputs);
-  const { method = defaultMethod(procedure, () => inputOf('GET', 'strict')) } = written;
+  const inputOf = (meta: RestMeta) => operationInput(inputs, meta, template, procedure.inputs);
+  const strictGet = { ...written, method: 'GET', compatibility: undefined } as const;
+  const { method = defaultMethod(procedure, () => inputOf(strictGet)) } = written;
   return { inputs, inputOf, method, template };
 }
 
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(procedure: Procedure, written: RestMeta, options: ReadOptions): Operation {
-  const { links, read, voidStatus } = options;
+  const { links, read } = options;
   const { path = `/${procedure.path.replaceAll('.', '/')}` } = written;
   const [{ inputs, inputOf, method, template }, output] = collect([
     () => readInputs(procedure, written, path, options),
     () => operationOutput(procedure, written, read),
   ]);
-  const rest: ServedRestMeta = { ...written, method, path };
+  const { compatibility = options.compatibility } = written;
+  const rest: ServedRestMeta = { ...written, method, path, compatibility };
   const isMutation = procedure.type === 'mutation';
-  const { strictness = options.strictness } = rest;
   const [input] = collect([
-    () => inputOf(method, strictness),
+    () => inputOf(rest),
     () => {
       if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
         reject('its metadata has unsafe, which is only for mutations with the method GET; remove unsafe');
@@ -304,7 +299,7 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
     input,
     output,
     errors: operationErrors(procedure),
-    statuses: successStatuses(rest, output, voidStatus),
+    statuses: successStatuses(rest, output),
     deprecation,
     ...sharedHeaders(deprecation),
     computedHeaders: Object.entries(rest.headers ?? {}),

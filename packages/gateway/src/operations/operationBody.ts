@@ -5,15 +5,15 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
 import { byName, textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
+import { type Properties } from '../schemas/properties.ts';
 import {
   acceptsSample,
   acceptsUndefined,
   details,
   innermost,
-  type Properties,
   type Schema,
   type Shape,
-} from './schema.ts';
+} from '../schemas/schema.ts';
 
 /** The request body of an operation. */
 export interface OperationBody {

@@ -1,8 +1,8 @@
 import { collect, reject } from '../checks/gatewayError.ts';
 import { boundTexts } from '../procedures/boundTexts.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
-import { isZod } from '../procedures/zodSchema.ts';
+import { isStandardSchema, type StandardSchema } from '../schemas/standardSchema.ts';
+import { isZod } from '../schemas/zodSchema.ts';
 import { hasDate } from './inspectJson.ts';
 import { readDates } from './jsonDates.ts';
 import { convertLeniently } from './lenient.ts';
@@ -16,7 +16,8 @@ import {
 } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { acceptsUndefined, details, inputProperties, isVoid, type Schema } from './schema.ts';
+import { inputProperties } from '../schemas/properties.ts';
+import { acceptsUndefined, details, isVoid, type Schema } from '../schemas/schema.ts';
 
 type Conversion = (value: unknown) => unknown;
 
@@ -41,7 +42,7 @@ export interface OperationInput {
   readonly parsers: readonly StandardSchema[];
   /** The places that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, PropertyPlace>;
-  /** Whether the values are converted as trpc-to-openapi converts them (`strictness`). */
+  /** Whether the values are converted as trpc-to-openapi converts them (`compatibility`). */
   readonly isLenient: boolean;
   /** Converts the whole input: the dates of a JSON body, or all values if it is lenient. */
   readonly convert: Conversion | undefined;
@@ -55,7 +56,7 @@ export interface OperationInput {
  */
 export function operationInput(
   inputs: readonly (Schema | undefined)[],
-  rest: RestMeta & { readonly ignoreEmptyQuery?: boolean },
+  rest: RestMeta,
   template: PathTemplate,
   parsers: readonly unknown[],
 ): OperationInput {
@@ -63,7 +64,7 @@ export function operationInput(
   const schemas = inputs.filter((input) => input !== undefined);
   const zodParsers = parsers.filter(isZod);
   const isLenient =
-    (rest.strictness ?? 'strict') !== 'strict' &&
+    rest.compatibility !== undefined &&
     named !== undefined &&
     zodParsers.length === parsers.length &&
     !schemas.every(isVoid);
@@ -110,7 +111,7 @@ export function operationInput(
     isOptional,
     path,
     query,
-    ignoresEmpty: rest.ignoreEmptyQuery ?? false,
+    ignoresEmpty: rest.compatibility === 'trpc-to-openapi-express',
     headers,
     body,
     isUnion,

@@ -5,8 +5,8 @@ import type { Procedure } from '../procedures/procedure.ts';
 import { eventFunction } from '../procedures/asyncOutput.ts';
 import type { Parser } from '../procedures/parseFunction.ts';
 import { requireJson } from './inspectJson.ts';
-import type { ReadSchema } from './readSchema.ts';
-import { acceptsUndefined, isVoid, type Schema } from './schema.ts';
+import type { ReadSchema } from '../schemas/readSchema.ts';
+import { acceptsUndefined, isVoid, type Schema } from '../schemas/schema.ts';
 
 /** How the output of a procedure is sent as a body. */
 export type OperationOutput = JsonOutput | MediaOutput | BytesOutput | EventsOutput;
@@ -93,16 +93,14 @@ function checkMediaType(type: string): void {
 export const statusHasBody = (status: number): boolean =>
   !hasNoBody(status) && (status < 300 || status > 399);
 
-/** @param voidStatus the status of an output that is `undefined` */
 export function successStatuses(
-  { successStatus }: RestMeta,
+  { compatibility, successStatus }: RestMeta,
   output: OperationOutput,
-  voidStatus: 200 | 204,
 ): readonly number[] {
   if (successStatus !== undefined) return [successStatus].flat();
   if (output.kind === 'bytes' || output.kind === 'events') return [200];
   // The writer of a media type may not encode `undefined`.
-  const emptyStatus = output.kind === 'json' ? voidStatus : 204;
+  const emptyStatus = output.kind === 'json' && compatibility ? 200 : 204;
   if (output.schema && isVoid(output.schema)) return [emptyStatus];
   const canBeEmpty = output.schema === undefined || acceptsUndefined(output.schema);
   return canBeEmpty && emptyStatus !== 200 ? [200, emptyStatus] : [200];

@@ -8,7 +8,8 @@ import {
 import type { InputPlace } from '../procedures/meta.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';
-import { acceptsUndefined, isObjectSchema, membersOf, typeOf, valuesOf, type Properties } from './schema.ts';
+import { isObjectSchema, type Properties } from '../schemas/properties.ts';
+import { acceptsUndefined, membersOf, typeOf, valuesOf } from '../schemas/schema.ts';
 
 /** A property of the input that is sent as a string: in the path, the query, a header, a cookie, or a form field. */
 export interface TextParameter extends PlacedProperty {

@@ -4,14 +4,6 @@
  */
 export type PathTemplate = readonly (string | PathParameter)[];
 
-/** How the paths of requests are compared with templates. */
-export interface PathMatching {
-  /** Whether a path with a slash at its end matches the template without it. */
-  readonly ignoreTrailingSlash: boolean;
-  /** Whether literal segments match in any case. */
-  readonly ignorePathCase: boolean;
-}
-
 /** Returns a path in lower case, but only its letters of ASCII: the Kelvin sign (U+212A) is no k. */
 export const foldCase = (path: string): string =>
   path.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -62,8 +54,8 @@ function decode(text: string): string | undefined {
 }
 
 /** Returns the same text for templates that match the same paths. */
-export function templateKey(template: PathTemplate, ignorePathCase: boolean): string {
-  const write = (text: string) => encodeURIComponent(ignorePathCase ? foldCase(text) : text);
+export function templateKey(template: PathTemplate, ignoresCase: boolean): string {
+  const write = (text: string) => encodeURIComponent(ignoresCase ? foldCase(text) : text);
   return template
     .map((segment) => {
       if (typeof segment === 'string') return `/${write(segment)}`;

@@ -2,7 +2,7 @@ import { tokenPattern } from '../http/response.ts';
 import { collect, reject } from '../checks/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
-import type { Schema, Shape } from './schema.ts';
+import type { Schema, Shape } from '../schemas/schema.ts';
 
 /** The place of an input property in a request (path, query, header, cookie or body), and its name there. */
 export interface PropertyPlace {
@@ -76,10 +76,13 @@ export function propertyPlaces(
   const placed = new Set<PlacedProperty>();
   for (const name of pathNames) {
     const property = properties.find(({ place }) => place.in === 'path' && place.name === name);
-    if (property === undefined || placed.has(property)) {
+    if (property === undefined) {
       reject(
         `its path has the parameter {${name}}, but its input has no property "${name}" for it; add it to the input, or rename the parameter`,
       );
+    }
+    if (placed.has(property)) {
+      reject(`its path has the parameter {${name}} twice; give one of them another name`);
     }
     placed.add(property);
   }

@@ -1,6 +1,7 @@
 import { reject, withSubject } from '../checks/gatewayError.ts';
 import { itemsOf, rejectNull, scalarConverter, textConverter, type Converter } from './convert.ts';
-import { innermost, isObjectSchema, propertiesOf, type Schema } from './schema.ts';
+import { isObjectSchema, propertiesOf } from '../schemas/properties.ts';
+import { innermost, type Schema } from '../schemas/schema.ts';
 
 /**
  * The structure of a query parameter with brackets: `filter[range][min]=1`. The items of a list are values. The node of

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import { type GatewayOptions, memoryState, type ResponseControls, type State } from '../index.ts';
+import type { PolicyContext } from '../calls/policy.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import { bearer } from '../auth/schemes/bearer.ts';
 import { testGateway } from '../testing/testGateway.ts';
@@ -95,7 +96,11 @@ function createOrders() {
     huge: t.procedure
       .meta({ idempotencyKey: 'optional', openapi: { method: 'POST', path: '/huge' } })
       .output(z.any())
-      .mutation(() => ({ run: BigInt(runs.push('huge')) })),
+      .mutation(async () => {
+        const run = BigInt(runs.push('huge'));
+        await gates.get('huge');
+        return { run };
+      }),
     fax: t.procedure
       .meta({ idempotencyKey: 'optional' })
       .input(z.instanceof(FormData))
@@ -457,7 +462,10 @@ describe('a call that exceeds its deadline', () => {
   it.each(['/v1/orders', '/trpc/order'])(
     'POST %s replays the result of a call that succeeded after its timeout',
     async (target) => {
-      const started = await start({ callTimeoutMs });
+      const replayed: unknown[] = [];
+      const settled = ({ isReplay, outcomes }: PolicyContext) =>
+        void (isReplay && replayed.push(outcomes[0]?.code));
+      const started = await start({ callTimeoutMs, policies: [{ settled }] });
       const gate = await sendLate(started, target);
       const early = await started.send(target, { item: 'book' }, 'key-1');
       expect([early.status, early.headers.get('retry-after')]).toEqual([409, '1']);
@@ -465,7 +473,7 @@ describe('a call that exceeds its deadline', () => {
       await expect
         .poll(async () => started.send(target, { item: 'book' }, 'key-1'))
         .toMatchObject({ status: target === '/v1/orders' ? 201 : 200, isReplayed: true });
-      expect(started.runs).toHaveLength(1);
+      expect([started.runs.length, replayed]).toEqual([1, ['OK']]);
     },
   );
 
@@ -501,6 +509,24 @@ describe('a call that exceeds its deadline', () => {
     },
   );
 
+  it.each(['/v1/huge', '/trpc/huge'])(
+    'policies that look later see the outcome of the deadline of POST %s, though its late response cannot be sent',
+    async (target) => {
+      const seen: PolicyContext[] = [];
+      const settled = (context: PolicyContext) => void seen.push(context);
+      const { gates, runs, send } = await start({ callTimeoutMs, policies: [{ settled }] });
+      const gate = Promise.withResolvers<void>();
+      gates.set('huge', gate.promise);
+      const sent = send(target, {}, 'key-1');
+      await expect.poll(() => runs).toHaveLength(1);
+      passDeadline();
+      expect((await sent).status).toBe(504);
+      gate.resolve();
+      await expect.poll(async () => (await send(target, {}, 'key-1')).status).toBe(500);
+      expect(seen[0]?.outcomes).toMatchObject([{ code: 'GATEWAY_TIMEOUT' }]);
+    },
+  );
+
   it('a key stays reserved while its call may run, even if idempotency.ttlMs is shorter', async () => {
     const { order, runs, gates } = await start({ idempotency: { ttlMs: 20 } });
     const gate = Promise.withResolvers<void>();
@@ -525,7 +551,10 @@ describe('a call that exceeds its deadline', () => {
     const { order, runs } = await start({ state: later });
     const repeat = await order('book', 'key-1');
     expect([repeat.status, repeat.headers.get('retry-after'), runs]).toEqual([409, null, []]);
-    expect(repeat.body).toMatchObject({ message: expect.stringContaining('interrupted') });
+    expect(repeat.body).toMatchObject({
+      message:
+        'Idempotency-Key: was used for a request that was interrupted, and whether it had an effect is unknown. Look for its effect first, and repeat it with a new key only if it had none.',
+    });
   });
 });
 

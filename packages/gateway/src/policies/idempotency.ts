@@ -160,7 +160,7 @@ export class IdempotencyReservation {
 
   /**
    * Stores the response of the call, unless the state takes too long. It never rejects; an error of the state becomes
-   * `context.error`.
+   * the `error` of the outcome.
    * @param response `undefined` if the call failed after its deadline. The response to the deadline is not stored
    */
   async complete(response: OutgoingResponse | undefined, context: RequestContext): Promise<void> {
@@ -169,7 +169,7 @@ export class IdempotencyReservation {
       outcome instanceof Failure &&
       outcome.error instanceof LimitError &&
       outcome.error.limit === 'call-timeout';
-    if (isTimeout && !context.isLate) return;
+    if (isTimeout && !context.outcome.isLate) return;
     // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
     // Over MCP, the error of a call is a result with 200.
     const isReplaced = (response?.status === 413 || context.protocol === 'mcp') && outcome instanceof Failure;
@@ -183,11 +183,11 @@ export class IdempotencyReservation {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
       else if (response) {
         // A call may fail after its outcome: its output may be too large.
-        const code = outcome instanceof Failure ? codeOf(outcome.error) : context.errorCode;
+        const code = outcome instanceof Failure ? codeOf(outcome.error) : context.outcome.errorCode;
         await this.#state.store(this.#reserved, this.#entryOf(response, code));
       }
     } catch (cause) {
-      context.error ??= cause;
+      context.outcome.error ??= cause;
     }
   }
 

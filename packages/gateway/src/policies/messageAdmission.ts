@@ -6,25 +6,25 @@ import type { RateLimit } from './rateLimit.ts';
 
 /**
  * Admits a message that was read from the body of a request. Returns the error that rejects it, if any.
- * @param target what the message calls; `undefined` if that is what the head of its request named
+ * @param context has what the message calls as its target
+ * @param head the target that the head of the request named
  */
-export type AdmitMessage = (
-  context: RequestContext,
-  target: Target | undefined,
-) => MaybePromise<TRPCError | undefined>;
+export type AdmitMessage = (context: RequestContext, head: Target) => MaybePromise<TRPCError | undefined>;
 
 /**
  * Creates the function that admits a message whose request was admitted without the policies of the service: they see
  * the tool that it calls. A tool that the head did not name takes its cost, of which the request has paid one token.
+ * @returns `undefined` if neither a policy nor a limit looks at the tool, so that the request is admitted only once
  */
 export function createMessageAdmission(
   rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined,
   servicePolicies: PolicySteps<Policy> | undefined,
-): AdmitMessage {
+): AdmitMessage | undefined {
   const policies = servicePolicies?.admitting.slice(servicePolicies.early.length) ?? [];
-  return (context, target = context.target) => {
-    const cost = context.target === target ? 0 : (target.cost ?? 1) - 1;
-    context.target = target;
+  if (rateLimit === undefined && policies.length === 0) return undefined;
+  return (context, head) => {
+    const { target } = context;
+    const cost = head === target ? 0 : (target.cost ?? 1) - 1;
     const counted = cost > 0 ? rateLimit?.count(context, cost) : undefined;
     return mapMaybePromise(counted, (rejection) => rejection ?? admit(policies, context));
   };

@@ -19,10 +19,12 @@ export interface RequestPolicies {
 /**
  * Arranges policies by the moment at which they run.
  * @param own the gateway's own policies, in the order in which they run
+ * @param ofTools the gateway's own policies for MCP alone, which run before all others
  * @param ofService the policies of the service, which run after them
  */
 export function arrangePolicies(
   own: readonly RequestPolicy[],
+  ofTools: readonly RequestPolicy[],
   ofService: readonly Policy[],
 ): RequestPolicies {
   const { admitting, early } = policySteps<RequestContext, OutgoingResponse>([...own, ...ofService]);
@@ -31,7 +33,7 @@ export function arrangePolicies(
       rest: admitting,
       trpc: admitting,
       // A policy of the service sees the tool of a call, which may be known only when the message is read.
-      mcp: admitting.filter((policy) => policy.before ?? own.includes(policy)),
+      mcp: [...ofTools, ...admitting.filter((policy) => policy.before ?? own.includes(policy))],
       other: early,
     },
     openingSockets: early,

@@ -11,7 +11,7 @@ function complete(
   context: object,
   draft: OutgoingResponse,
 ): Header[] {
-  const requestContext = new RequestContext(inProcessRequest('GET', '/'), protocol, 'id', 0);
+  const requestContext = new RequestContext(inProcessRequest('GET', '/'), protocol, 0);
   void securityHeadersPolicy(isProtected).complete?.(Object.assign(requestContext, context), draft);
   return headersOf(draft).filter(([name]) => /^(?:cache-control|x-content-type-options)$/i.test(name));
 }

@@ -23,8 +23,9 @@ export function securityHeadersPolicy(isProtected: boolean): RequestPolicy {
         else if (name.length === 22 && name.toLowerCase() === nosniff[0]) isSniffed = true;
       }
       if (isStored && isSniffed) return;
-      const add = isStored ? withNosniff : isSniffed ? withNoStore : withBoth;
-      response.sharedHeaders = add(response.sharedHeaders);
+      const all = isStored ? withNosniff : isSniffed ? withNoStore : withBoth;
+      const shared = response.sharedHeaders;
+      response.sharedHeaders = all.extended.get(shared) ?? all.extend(shared);
     },
   };
 }
@@ -32,15 +33,16 @@ export function securityHeadersPolicy(isProtected: boolean): RequestPolicy {
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];
 
+type SharedHeaders = readonly Header[];
+
 /** Adds missing headers to a shared list of headers, and caches the extended list for all responses that share it. */
-function addedOnce(...added: readonly Header[]): (shared: readonly Header[]) => readonly Header[] {
-  const extended = new WeakMap<readonly Header[], readonly Header[]>();
-  return (shared) => {
-    const cachedHeaders = extended.get(shared);
-    if (cachedHeaders) return cachedHeaders;
+function addedOnce(...added: SharedHeaders) {
+  const extended = new WeakMap<SharedHeaders, SharedHeaders>();
+  const extend = (shared: SharedHeaders): SharedHeaders => {
     const names = new Set(shared.map(([name]) => name.toLowerCase()));
     const all = [...shared, ...added.filter(([name]) => !names.has(name))];
     extended.set(shared, all);
     return all;
   };
+  return { extended, extend };
 }

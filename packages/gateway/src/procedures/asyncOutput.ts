@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { discardOutput, ignoreRejections } from '../http/asyncValues.ts';
-import { internalsIn, parseFunction, type Parser } from './parseFunction.ts';
-import { isZod } from './zodSchema.ts';
+import { internalsIn, isZod } from '../schemas/zodSchema.ts';
+import { parseFunction, type Parser } from './parseFunction.ts';
 
 /** The types of zod schemas whose values have no promises and async iterables in them, apart from their parts. */
 const syncTypes: ReadonlySet<z.core.$ZodTypeDef['type']> = new Set([
@@ -47,14 +47,7 @@ const syncTypes: ReadonlySet<z.core.$ZodTypeDef['type']> = new Set([
 export function mayBeAsync(parser: Parser | undefined): boolean {
   if (!isZod(parser)) return true;
   try {
-    // Checks are among the internals, and the check of `refine` has the type of a custom schema.
-    const checks = new Set<unknown>();
-    for (const internals of internalsIn(parser)) {
-      if (checks.has(internals)) continue;
-      for (const check of internals.def.checks ?? []) checks.add(check._zod);
-      if (!syncTypes.has(internals.def.type)) return true;
-    }
-    return false;
+    return [...internalsIn(parser)].some(({ def }) => !syncTypes.has(def.type));
   } catch {
     // A getter of the schema throws, as each call of the procedure will.
     return true;

@@ -128,14 +128,6 @@ describe('boundTexts', () => {
     },
   );
 
-  it.each([
-    z.object({ a: z.email(), b: text.trim().toLowerCase() }),
-    z.array(z.union([z.uuid(), z.iso.datetime()])),
-    z.json(),
-  ])('boundTexts returns a schema that has no text to bound as it is', (schema) => {
-    expect(boundTexts(schema)).toBe(schema);
-  });
-
   const host = (characters: number, unit = '\u4e2d') =>
     `http://user@${unit.repeat(characters)}:80/${unit.repeat(999)}`;
   const marks = (count: number) => `a${'\u0307'.repeat(count)}b`;
@@ -226,15 +218,6 @@ describe('boundTexts', () => {
     for (const schema of [rejecting, throwing]) expect(boundTexts(schema)).toBe(schema);
     // An unhandled rejection fails the run of the tests.
     await setImmediate();
-  });
-
-  test('boundTexts bounds the text that a coerced schema makes of a value', () => {
-    const schema = z.coerce.string().normalize();
-    expect(parseFunction(schema, boundTexts)([1, 'a'])).toBe('1,a');
-    expect(outcomeOf(() => parseFunction(schema, boundTexts)([marks(101)]))).toHaveProperty(
-      'issues.0.message',
-      marksProblem,
-    );
   });
 
   test('boundTexts bounds an asynchronous parse, and leaves the schema of the router as it was', async () => {

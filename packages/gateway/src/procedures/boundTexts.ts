@@ -1,9 +1,16 @@
 import * as z from 'zod';
 import { clone } from 'zod/v4/core';
-import { ignoreRejection } from '../http/hooks.ts';
-import { isThenable } from '../http/maybePromise.ts';
-import { internalsIn } from './parseFunction.ts';
-import { isZod } from './zodSchema.ts';
+import {
+  checksOf,
+  definitionOf,
+  internalsIn,
+  internalsOf,
+  isZod,
+  lazyTarget,
+  normalizes,
+  type ZodDefinition,
+  type ZodInternals,
+} from '../schemas/zodSchema.ts';
 
 // Three formats of zod (4.6.7) take quadratic time or more for some texts: URLs with a long host (21,000 Chinese
 // characters take 0.5 s, in `new URL`), `normalize` of many combining marks in a row (60,000 take 0.6 s, on Bun 5 s), and
@@ -62,23 +69,22 @@ function withBounds(root: Schema, occurrence: Occurrence): Schema {
   return bounded;
 }
 
-function hasRules(root: Schema): boolean {
-  for (const { def } of internalsIn(root)) if (isTemplate(def) || rulesOf(def).length > 0) return true;
-  return false;
-}
+const hasRules = (root: Schema): boolean =>
+  [...internalsIn(root)].some((part) => isTemplate(part.def) || rulesOf(part).length > 0);
 
 function withRules(root: Schema, occurrence: Occurrence): Schema {
-  const { def } = root._zod;
+  const internals = internalsOf(root);
+  const { def } = internals;
   if (isTemplate(def)) return boundTemplate(root, def, occurrence);
-  const rules = rulesOf(def);
+  const rules = rulesOf(internals);
   return rules.length > 0 ? withCheck(root, rules) : copyOf(root, occurrence);
 }
 
 /** Puts rules before a schema of texts. */
 function withCheck(schema: Schema, rules: readonly Rule[]): Schema {
-  const { coerce } = schema._zod.def as z.core.$ZodStringDef;
+  const def = definitionOf(schema);
   // The schema itself rejects other values, with its own issues.
-  const value = (coerce ? z.coerce.string() : z.any()).check((payload) => {
+  const value = (def.type === 'string' && def.coerce ? z.coerce.string() : z.any()).check((payload) => {
     const text: unknown = payload.value;
     if (typeof text !== 'string') return;
     const message = rules.map((rule) => rule(text)).find((problem) => problem !== undefined);
@@ -90,13 +96,12 @@ function withCheck(schema: Schema, rules: readonly Rule[]): Schema {
 
 /** Copies a schema with bounded parts. It may be recursive, through a getter of an object or a lazy schema. */
 function copyOf(root: Schema, occurrence: Occurrence): Schema {
-  const { def } = root._zod as z.core.$ZodTypes['_zod'];
+  const def = definitionOf(root);
   const properties: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(def);
   if (def.type === 'lazy') {
     // Where zod keeps the result of the getter.
     delete properties['_cachedInner'];
-    const { innerType } = root._zod as z.core.$ZodLazyInternals;
-    properties['getter'] = { value: () => withBounds(innerType, 'repeated') };
+    properties['getter'] = { value: () => withBounds(lazyTarget(root), 'repeated') };
   } else if (def.type === 'object') {
     const shape: z.core.$ZodShape = {};
     const ofParts = occurrence === 'single' && isRecursive(root, def) ? 'repeated' : occurrence;
@@ -117,10 +122,8 @@ function copyOf(root: Schema, occurrence: Occurrence): Schema {
 
 /** Whether an object has itself among its parts, so that an input may have any number of its properties. */
 function isRecursive(root: Schema, def: z.core.$ZodObjectDef): boolean {
-  for (const part of Object.values(def.shape)) {
-    for (const internals of internalsIn(part)) if (internals === root._zod) return true;
-  }
-  return false;
+  const parts = Object.values(def.shape);
+  return parts.some((part) => [...internalsIn(part)].includes(internalsOf(root)));
 }
 
 const containers: ReadonlySet<string> = new Set(['array', 'map', 'record', 'set']);
@@ -131,44 +134,14 @@ function boundPart(part: unknown, occurrence: Occurrence): unknown {
 }
 
 /** Lists the rules of a schema that is not a template literal. */
-function rulesOf(definition: z.core.$ZodTypeDef): readonly Rule[] {
-  if (definition.type !== 'string') return [];
-  const formats = [definition, ...(definition.checks ?? []).map((check) => check._zod.def)] as readonly {
-    readonly format?: string;
-    readonly tx?: (text: string) => string;
-  }[];
+function rulesOf(schema: ZodInternals): readonly Rule[] {
+  if (schema.def.type !== 'string') return [];
+  const formats = checksOf(schema).map(({ _zod }) => _zod.def);
   const rules: Rule[] = [];
   if (formats.some(({ format }) => format === 'url')) rules.push(longHost);
   if (formats.some(({ tx }) => tx !== undefined && normalizes(tx))) rules.push(manyMarks);
   return rules;
 }
-
-/**
- * Returns what a check makes of a text; `undefined` if that is no text. zod gives the checks that change a
- * text (`.trim()`, `.normalize()`, `.overwrite()`) no name, so they are known by their results.
- */
-function resultOf(change: (text: string) => unknown, text: string): string | undefined {
-  try {
-    const result = change(text);
-    if (isThenable(result)) ignoreRejection(result);
-    return typeof result === 'string' ? result : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a check only removes white space around texts, as `.trim()` does. */
-export const trims = (change: (text: string) => unknown): boolean =>
-  ['', ' \t', ' a\u00A0', ` A  b.e\u0301\u00C5${' c'.repeat(999)}\n`].every(
-    (text) => resultOf(change, text) === text.trim(),
-  );
-
-/**
- * Whether a check normalizes texts, perhaps with other changes: it composes the pair of the probe (`\u00E9`), or
- * decomposes the letter, of which `a` is left.
- */
-const normalizes = (change: (text: string) => unknown): boolean =>
-  /[a\u00E9]/i.test(resultOf(change, 'e\u0301\u00C5') ?? '');
 
 /** Matches the schemes whose hosts `new URL` converts to ASCII, and the rest up to the path. */
 const authorityPattern = /^[^a-z:]*(?:https?|wss?|ftp|file):[/\\]*([^/\\?#]*)/i;
@@ -194,29 +167,28 @@ const manyMarks: Rule = (text) =>
     ? `must have at most ${maxMarks} combining marks in a row`
     : undefined;
 
-const isTemplate = (def: z.core.$ZodTypeDef): def is z.core.$ZodTemplateLiteralDef =>
+const isTemplate = (def: ZodDefinition): def is z.core.$ZodTemplateLiteralDef =>
   def.type === 'template_literal';
 
 /** A part of a template literal: a literal text, or the pattern of a schema. */
 type Part = string | { readonly source: string; readonly isAny: boolean; readonly degree: number };
 
 /** Returns a part; those of a template literal in another one are its own. */
-function partsOf(part: z.core.$ZodTemplateLiteralPart): readonly Part[] {
+function textParts(part: z.core.$ZodTemplateLiteralPart): readonly Part[] {
   if (typeof part !== 'object' || part === null) return [String(part)];
-  if (isTemplate(part._zod.def)) return part._zod.def.parts.flatMap(partsOf);
-  const { def, pattern } = part._zod as z.core.$ZodStringFormatInternals;
-  const isAny = (def.type as string) === 'string' && def.pattern === undefined && !def.checks?.length;
-  return [{ source: pattern.source, isAny, degree: degreeOf(part) }];
+  const internals = internalsOf(part);
+  const { def, pattern } = internals;
+  if (isTemplate(def)) return def.parts.flatMap(textParts);
+  const isAny = def.type === 'string' && !checksOf(internals).length;
+  return [{ source: pattern?.source ?? '', isAny, degree: degreeOf(part) }];
 }
 
 /** Returns how many unbounded parts follow each other in the pattern of a schema: more than 1 for a union of templates. */
 function degreeOf(schema: Schema): number {
-  const { def, innerType, pattern } = schema._zod as z.core.$ZodTypes['_zod'] & {
-    readonly innerType?: Schema;
-  };
+  const { def, pattern } = internalsOf(schema);
   if (def.type === 'union') return Math.max(...def.options.map((option) => degreeOf(option)));
-  if (isTemplate(def)) return def.parts.flatMap(partsOf).reduce((sum, part) => sum + degree(part), 0);
-  const inner = 'innerType' in def ? def.innerType : innerType;
+  if (isTemplate(def)) return def.parts.flatMap(textParts).reduce((sum, part) => sum + degree(part), 0);
+  const inner = def.type === 'lazy' ? lazyTarget(schema) : 'innerType' in def ? def.innerType : undefined;
   return inner ? degreeOf(inner) : isUnboundedPattern(pattern?.source ?? '') ? 1 : 0;
 }
 
@@ -228,7 +200,7 @@ const isUnboundedPattern = (source: string): boolean =>
 
 function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef, occurrence: Occurrence): Schema {
   const parts: Part[] = [];
-  for (const part of def.parts.flatMap(partsOf)) {
+  for (const part of def.parts.flatMap(textParts)) {
     const previous = parts.at(-1);
     if (typeof part === 'string' && typeof previous === 'string') parts.splice(-1, 1, previous + part);
     else if (part !== '') parts.push(part);
@@ -256,7 +228,7 @@ function literalsSchema(schema: Schema, def: z.core.$ZodTemplateLiteralDef, part
     if (typeof part === 'string') literals.push((literals.pop() ?? '') + part);
     else literals.push('');
   }
-  const { source: pattern } = (schema._zod as z.core.$ZodTemplateLiteralInternals).pattern;
+  const pattern = internalsOf(schema).pattern?.source ?? '';
   return z.any().check(
     ({ issues, value }) => {
       if (typeof value !== 'string')

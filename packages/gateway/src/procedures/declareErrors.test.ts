@@ -23,14 +23,6 @@ it('a declared error is a TRPCError with the code of its status, or the closest 
   expect(all.map(({ code }) => code)).toEqual(['CONFLICT', 'BAD_REQUEST', 'INTERNAL_SERVER_ERROR']);
 });
 
-it('a declared error has the message of the throw, else of its definition, else its code as text, never that of the cause', () => {
-  const cause = new Error('connect mongodb://db failed');
-  const data = { left: 2 };
-  expect(errors.OUT_OF_STOCK({ data, message: 'Two are left.' }).message).toBe('Two are left.');
-  expect(errors.OUT_OF_STOCK({ data, cause })).toMatchObject({ message: 'Too few are left.', cause });
-  expect(errors.SHOP_CLOSED({ cause }).message).toBe('Shop closed');
-});
-
 it('the formatter of declareErrors shapes the errors of its own definitions, and returns undefined for others', () => {
   const { data: _, ...others } = errors.SHOP_CLOSED();
   const same = declareErrors({ SHOP_CLOSED: { status: 423 } });

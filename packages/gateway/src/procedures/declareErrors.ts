@@ -3,7 +3,7 @@ import type { TRPC_ERROR_CODE_KEY, TRPCErrorShape } from '@trpc/server/rpc';
 // A public name since @trpc/server 11.4.
 import type { DefaultErrorShape } from '@trpc/server/unstable-core-do-not-import';
 import { parse, type $ZodType } from 'zod/v4/core';
-import { isZod, type ZodSchema } from './zodSchema.ts';
+import { isZod, type ZodSchema } from '../schemas/zodSchema.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { inputs } from '@petstore/testing/forms';
-import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
+import { getTRPCErrorFromUnknown, initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -203,6 +203,58 @@ describe('the signal of a resolver’s options', () => {
       return { ...options }.signal;
     });
     expect(result).toBe(another);
+  });
+});
+
+/** Wrappers that look like the wrapped procedure, and call `note` when they are called. */
+const wrappers: Readonly<Record<string, (wrapped: AnyTRPCProcedure, note: () => void) => unknown>> = {
+  'a function with the same properties': (wrapped, note) =>
+    Object.assign((options: never) => {
+      note();
+      return wrapped(options) as unknown;
+    }, wrapped),
+  'a Proxy': (wrapped, note) =>
+    new Proxy(wrapped, {
+      apply(target, self, options) {
+        note();
+        return Reflect.apply(target, self, options) as unknown;
+      },
+    }),
+  'a function that throws': (wrapped, note) => {
+    const procedure = (_options: never): unknown => {
+      note();
+      throw new TRPCError({ code: 'CONFLICT' });
+    };
+    return Object.assign(procedure, wrapped);
+  },
+};
+
+describe('execution through tRPC', () => {
+  test.each(Object.entries(wrappers))(
+    'a procedure wrapped in %s is called through tRPC, once',
+    async (name, wrap) => {
+      let calls = 0;
+      const procedure = wrap(
+        t.procedure.query(() => 'result') as never,
+        () => (calls += 1),
+      ) as AnyTRPCProcedure;
+      const stages = compile(procedure, sample);
+      expect(stages).toBeUndefined();
+      const executable = { path: 'a', type: 'query', meta: undefined, procedure, stages } as const;
+      const { signal } = new AbortController();
+      const outcome = await execute(executable, { ctx: {}, read: () => undefined }, 0, { signal });
+      const isThrown = name === 'a function that throws';
+      expect(outcome instanceof Failure ? outcome.error.code : outcome).toBe(
+        isThrown ? 'CONFLICT' : 'result',
+      );
+      expect(calls).toBe(1);
+    },
+  );
+
+  test('a procedure with a changed resolver middleware is called through tRPC', () => {
+    const procedure = t.procedure.query(() => 1) as unknown as { _def: { middlewares: unknown[] } };
+    procedure._def.middlewares[0] = async () => ({ ok: true, data: 2 });
+    expect(compile(procedure as unknown as AnyTRPCProcedure, sample)).toBeUndefined();
   });
 });
 

@@ -1,8 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { codeMessage } from './errorCodes.ts';
 import { PreparationError } from './parseFunction.ts';
-import type { StandardIssue } from './standardSchema.ts';
-import { isZod } from './zodSchema.ts';
+import type { StandardIssue } from '../schemas/standardSchema.ts';
+import { isZod } from '../schemas/zodSchema.ts';
 
 /** One problem with an input. */
 export interface InputIssue {
@@ -95,7 +95,9 @@ export function formatIssues(issues: readonly InputIssue[], wrapper?: string): s
 }
 
 // zod's English messages (4.6). An issue does not contain the value.
-const typeMessage = /^Invalid input: expected (\w+), received (-?\w+)$/;
+const typeMessage = /^(?:Invalid input: e|E)xpected (\w+), received (-?\w+)$/;
+/** Other messages of zod 3 are kept. This one names what no client can send. */
+const zod3Date = 'Expected date, received string';
 const sizeMessage = /^Too (?:big|small): expected (\w+) to (?:be|have) ([<>]=?|exactly )(-?[\d.e+]+)( \w+)?$/;
 const literalMessage = /^Invalid input: expected (.+)$/;
 const optionMessage = /^Invalid option: expected one of /;
@@ -136,7 +138,7 @@ const comparisons: Readonly<Record<string, string>> = {
  */
 function issueMessage(issue: InputIssue, isNested = false): string {
   const { code, message } = issue;
-  if (code === 'invalid_type') return typeProblem(message);
+  if (code === 'invalid_type' || message === zod3Date) return typeProblem(message);
   if (code === 'too_big' || code === 'too_small') return sizeProblem(message);
   if (code === 'invalid_value') return valueProblem(issue);
   if (code !== 'invalid_union' || message !== 'Invalid input') return message;

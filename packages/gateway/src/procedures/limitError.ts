@@ -4,7 +4,7 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 /**
  * Names of the limits that a request can exceed, in the records of `onResponse`, and their statuses:
  * - `rate`, `failed-attempts`, `caller-runs`: 429. `in-flight`, `queue-time`, `waiting-sockets`, `runs`: 503. All with
- *   `Retry-After`. `resumable` of trpc-gateway-runtime has those of runs.
+ *   `Retry-After`. `resumable` of trpc-gateway-shared has those of runs.
  * - `stopping`: 503, of a call on a WebSocket that arrives while the server stops.
  * - `socket-calls`: 429, of one call on a WebSocket, whose errors have no headers.
  * - `call-timeout`: 504.

@@ -1,5 +1,5 @@
-import type { StandardSchema } from './standardSchema.ts';
-import type { ZodObjectSchema, ZodSchema } from './zodSchema.ts';
+import type { StandardSchema } from '../schemas/standardSchema.ts';
+import type { ZodObjectSchema, ZodSchema } from '../schemas/zodSchema.ts';
 
 /** The deprecation of an operation: sets the headers below on its responses, and adds its dates to the document. */
 export interface Deprecation {
@@ -61,8 +61,8 @@ export type MediaWriter = (
   output: any,
 ) => string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** How inputs over REST are converted to the types of their schemas. */
-export type Strictness = 'strict' | 'lenient';
+/** The library whose REST conventions are kept, and for trpc-to-openapi whether it ran on Express. */
+export type Compatibility = 'trpc-to-openapi' | 'trpc-to-openapi-express';
 
 /**
  * REST metadata of a procedure: the fields of trpc-to-openapi and further ones. They determine both the responses and
@@ -99,8 +99,8 @@ export interface RestMeta {
    * in: { tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }
    */
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
-  /** How the input is converted to the types of its schema. Default: the gateway's `strictness`. */
-  readonly strictness?: Strictness;
+  /** How the input is read, and the status without output. Default: the gateway's `compatibility`. */
+  readonly compatibility?: Compatibility | undefined;
   /** Whether the procedure is served over REST. Default: true. */
   readonly enabled?: boolean;
   /** The operation's `operationId` in the document. Default: the gateway's `operationId` of the procedure's path. */
@@ -147,8 +147,8 @@ export interface RestMeta {
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
    * The status of a successful response, 200 to 399. If a list, the first is the default and the procedure selects
-   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or the gateway's
-   * `voidStatus` if the output is `undefined`.
+   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or if the output
+   * is `undefined` 204, with `compatibility` 200.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**

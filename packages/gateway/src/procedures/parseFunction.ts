@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { clone } from 'zod/v4/core';
 // Not public, but without a public equivalent: tRPC's conversion of a parser of any library to a function.
 import { getParseFn } from '@trpc/server/unstable-core-do-not-import';
-import { isOwnVersion, isZod } from './zodSchema.ts';
+import { internalsIn, isOwnVersion, isZod, type ZodInternals } from '../schemas/zodSchema.ts';
 
 export type Parser = Parameters<typeof getParseFn>[0];
 type Parse = (value: unknown) => unknown;
@@ -54,7 +54,7 @@ function isCompiled(schema: z.core.$ZodType): boolean {
 function hasTransform(schema: z.core.$ZodType): boolean {
   for (const { def } of internalsIn(schema)) {
     // A `lazy` may return another schema each time. A codec is a pipe with its own functions.
-    if (def.type === 'lazy' || (def as Partial<z.core.$ZodTransformDef>).transform !== undefined) return true;
+    if (def.type === 'lazy' || ('transform' in def && def.transform !== undefined)) return true;
   }
   return false;
 }
@@ -70,8 +70,7 @@ function isInexact(schema: z.core.$ZodType): boolean {
   for (const { def } of internalsIn(schema)) {
     hasIntersection ||= def.type === 'intersection';
     hasUnion ||= def.type === 'union';
-    const { catchall } = def as Partial<z.core.$ZodObjectDef>;
-    hasStrictObject ||= catchall?._zod.def.type === 'never';
+    hasStrictObject ||= def.type === 'object' && def.catchall?._zod.def.type === 'never';
   }
   return hasIntersection && hasStrictObject && hasUnion;
 }
@@ -93,13 +92,7 @@ const maxIssuesOfInvalidInput = 50_000;
 /** Number of values in an input above which it is large. With fewer, a schema must be huge to be slow. */
 const largeInput = 200;
 
-type ZodInternals = z.core.$ZodTypeInternals;
 type Issues = Parameters<ZodInternals['run']>[0]['issues'];
-/** `run` as a property: zod declares it as a method, but it does not use `this`. */
-interface Internals extends Omit<ZodInternals, 'run'> {
-  run: ParseRun;
-}
-type ParseRun = (...options: Parameters<ZodInternals['run']>) => ReturnType<ZodInternals['run']>;
 
 /**
  * Returns a copy of a schema that stops to search for issues in a large input that is invalid. Valid inputs, and issues
@@ -111,10 +104,10 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
   isInvalid: () => boolean,
 ): Schema {
   const copy = clone(schema);
-  let nodes: readonly Internals[] | undefined;
+  let nodes: readonly ZodInternals[] | undefined;
   copy._zod.run = (payload, context) => {
     if (!isLarge(payload.value)) return schema._zod.run(payload, context);
-    nodes ??= internalsOf(schema);
+    nodes ??= limitedSchemas(schema);
     const runs = nodes.map(({ run }) => run);
     limitIssues(nodes, isInvalid() ? maxIssuesOfInvalidInput : Infinity);
     try {
@@ -124,7 +117,7 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
       if (error !== tooManyIssues) throw error;
       return addSkipped(payload);
     } finally {
-      for (const [index, node] of nodes.entries()) node.run = runs[index] as ParseRun;
+      for (const [index, node] of nodes.entries()) node.run = runs[index] as ZodInternals['run'];
     }
   };
   return copy;
@@ -134,14 +127,14 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
  * Replaces `run` of the schemas that take part in one parse.
  * @param most the number of issues above which it throws `tooManyIssues`
  */
-function limitIssues(nodes: readonly Internals[], most: number): void {
+function limitIssues(nodes: readonly ZodInternals[], most: number): void {
   const none: Issues = [];
   /** The issues of the container whose item is parsed next; `none` inside an item. */
   let container = none;
   let count = 0;
   for (const node of nodes) {
     const { def, run } = node;
-    const isContainer = containers.has(def.type) || (def as { catchall?: unknown }).catchall !== undefined;
+    const isContainer = containers.has(def.type) || (def.type === 'object' && def.catchall !== undefined);
     node.run = (payload, context) => {
       const outer = container;
       const isOver = count > maxIssuesOfInput;
@@ -191,29 +184,7 @@ function isLarge(value: unknown): boolean {
  * Returns the schemas that take part in a parse. None if one is an intersection, which accepts a key that is an issue of
  * one side and valid for the other.
  */
-function internalsOf(root: z.core.$ZodType): readonly Internals[] {
+function limitedSchemas(root: z.core.$ZodType): readonly ZodInternals[] {
   const nodes = [...internalsIn(root)];
   return nodes.some(({ def }) => def.type === 'intersection') ? [] : nodes;
-}
-
-/** Yields the internals of a schema, and of those nested in it. A schema may be recursive, through a getter. */
-export function* internalsIn(root: z.core.$ZodType): Generator<Internals> {
-  const schemas = new Set([root]);
-  for (const schema of schemas) {
-    const { _zod } = schema as { readonly _zod: Internals & { readonly innerType?: z.core.$ZodType } };
-    yield _zod;
-    for (const nested of nestedSchemas(_zod.def)) schemas.add(nested);
-    if (_zod.def.type === 'lazy' && _zod.innerType) schemas.add(_zod.innerType);
-  }
-}
-
-/**
- * Lists the schemas in the definition of another one. Getters are not read: the default value is a getter that calls a
- * user-defined function.
- */
-function nestedSchemas(definition: z.core.$ZodTypeDef): readonly z.core.$ZodType[] {
-  const def = definition as z.core.$ZodTypes['_zod']['def'];
-  if (def.type === 'object') return [...Object.values(def.shape), def.catchall].filter(isZod);
-  const properties: readonly PropertyDescriptor[] = Object.values(Object.getOwnPropertyDescriptors(def));
-  return properties.flatMap(({ value }) => value as unknown).filter(isZod);
 }

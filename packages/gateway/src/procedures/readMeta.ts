@@ -25,8 +25,8 @@ import type {
   RestMeta,
   UploadLimits,
 } from './meta.ts';
-import { isStandardSchema } from './standardSchema.ts';
-import { isZod, isZod3 } from './zodSchema.ts';
+import { isStandardSchema } from '../schemas/standardSchema.ts';
+import { isZod, isZod3 } from '../schemas/zodSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
 /** The metadata of a procedure, checked and with its defaults. */
@@ -63,10 +63,10 @@ const schema = optional(
   'a schema, such as z.object({ … })',
 );
 
-/** The rule of `strictness`, in metadata and in the options. */
-export const strictness = optional(
-  (value) => value === 'strict' || value === 'lenient',
-  "'strict' or 'lenient'",
+/** The rule of `compatibility`, in metadata and in the options. */
+export const compatibility = optional(
+  (value) => value === 'trpc-to-openapi' || value === 'trpc-to-openapi-express',
+  "'trpc-to-openapi' or 'trpc-to-openapi-express'",
 );
 
 export const restRules: OptionRules<RestMeta> = {
@@ -91,7 +91,7 @@ export const restRules: OptionRules<RestMeta> = {
     (value) => isObject(value) && Object.values(value).every(isPlace),
     "an object of places (path, query, header, cookie or body), such as in: { tenant: 'header' }",
   ),
-  strictness,
+  compatibility,
   upload: optional(isObject, 'an object, such as upload: { maxSize: 1_000_000 }', {
     maxSize: positiveNumber,
     maxFileSize: positiveNumber,

@@ -1,4 +1,3 @@
-import type { ReportError } from '../calls/reportError.ts';
 import type { Problem } from '../checks/gatewayError.ts';
 import { listNames, warn } from '../http/warnings.ts';
 import type { AdmitMessage } from '../policies/messageAdmission.ts';
@@ -11,10 +10,8 @@ import type { ProtocolSettings } from './protocolSettings.ts';
 export interface McpSettings extends ProtocolSettings {
   /** The name and the version by which the server identifies itself. */
   readonly server: { readonly name: string; readonly version: string };
-  /** Reports an error to `onError`; `undefined` without it. */
-  readonly reportError: ReportError | undefined;
-  /** Runs the policies of the service on a message that was read. */
-  readonly admitMessage: AdmitMessage;
+  /** Admits a message that was read. `undefined` if its request was admitted as a whole. */
+  readonly admitMessage: AdmitMessage | undefined;
 }
 
 /**

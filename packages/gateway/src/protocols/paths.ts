@@ -1,5 +1,4 @@
 import type { LinkBase } from '../operations/deprecation.ts';
-import type { PathMatching } from '../operations/pathTemplate.ts';
 import type { ProtocolName } from '../calls/requestContext.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../checks/gatewayError.ts';
@@ -9,15 +8,19 @@ import type { Procedure } from '../procedures/procedure.ts';
 export type RoutePaths = ReadonlyMap<string, unknown>;
 
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
-export interface Paths extends PathMatching {
+export interface Paths {
   readonly restBasePath: string;
   readonly trpcBasePath: string;
   readonly documentPath: string;
   /** `undefined` if there are no tools. */
   readonly mcpPath?: string | undefined;
+  /** Whether REST paths match in any case, and with a slash at their end. */
+  readonly areLenient: boolean;
 }
 
-type PathOptions = { readonly [Name in keyof Paths]?: Paths[Name] | undefined };
+type PathOptions = { readonly [Name in Exclude<keyof Paths, 'areLenient'>]?: Paths[Name] | undefined } & {
+  readonly compatibility?: unknown;
+};
 
 /**
  * Reads the paths from the options.
@@ -26,7 +29,7 @@ type PathOptions = { readonly [Name in keyof Paths]?: Paths[Name] | undefined };
  */
 export function readPaths(options: PathOptions): Paths {
   const { documentPath = '/openapi.json', restBasePath = '/v1', trpcBasePath = '/trpc' } = options;
-  const { ignoreTrailingSlash = false, ignorePathCase = false, mcpPath } = options;
+  const { compatibility, mcpPath } = options;
   const named = { restBasePath, trpcBasePath, 'document.path': documentPath, mcpPath };
   for (const [name, path] of Object.entries(named)) {
     if (path === undefined || path.startsWith('/')) continue;
@@ -37,8 +40,7 @@ export function readPaths(options: PathOptions): Paths {
     restBasePath: trimTrailingSlashes(restBasePath),
     trpcBasePath: trimTrailingSlashes(trpcBasePath),
     mcpPath,
-    ignoreTrailingSlash,
-    ignorePathCase,
+    areLenient: compatibility !== undefined,
   };
   if (paths.restBasePath !== paths.trpcBasePath) return paths;
   throw new GatewayError(

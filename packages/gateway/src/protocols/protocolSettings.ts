@@ -2,10 +2,14 @@ import type { CredentialWatch } from '../auth/credentialWatch.ts';
 import type { CallRunner } from '../calls/callRunner.ts';
 import type { AllLimits } from '../calls/limits.ts';
 import type { ToError } from '../calls/mapError.ts';
+import type { ReportError } from '../calls/reportError.ts';
 import type { EventStreamTimes } from '../http/serverSentEvents.ts';
+import type { LinkBase } from '../operations/deprecation.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { Idempotency } from '../policies/idempotency.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import type { Procedure } from '../procedures/procedure.ts';
+import type { Paths } from './paths.ts';
 
 /**
  * What every protocol receives from the gateway: what it serves, and how calls run. Each protocol extends it by what it
@@ -14,6 +18,12 @@ import type { Procedure } from '../procedures/procedure.ts';
 export interface ProtocolSettings {
   /** The procedures of the router by path, in its order. */
   readonly procedures: ReadonlyMap<string, Procedure>;
+  /** The REST operations of the procedures that have one. */
+  readonly operations: readonly Operation[];
+  /** The base paths, and how paths are compared. */
+  readonly paths: Paths;
+  /** The prefixes of paths in links. */
+  readonly links: LinkBase;
   readonly limits: AllLimits;
   /** Runs the calls of all protocols. */
   readonly calls: CallRunner;
@@ -23,6 +33,8 @@ export interface ProtocolSettings {
   readonly watch: CredentialWatch;
   /** The ping interval and the maximum duration of event streams. */
   readonly eventTimes: EventStreamTimes;
+  /** Reports an error to `onError`; `undefined` without it. */
+  readonly reportError: ReportError | undefined;
   /** Converts what the application has thrown to the error of its call. */
   readonly toError: ToError;
   /** Creates the context of calls. It may throw, and it may return a promise. */

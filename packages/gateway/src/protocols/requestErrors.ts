@@ -1,4 +1,5 @@
 import type { TRPCError } from '@trpc/server';
+import { isEventSource, retryField } from '../http/eventSource.ts';
 import type { Header, OutgoingResponse } from '../http/response.ts';
 import type { ReportedError, ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
@@ -8,8 +9,9 @@ import { LimitError, retryAfterSecondsOf } from '../procedures/limitError.ts';
 /** Returns an error with the properties of its call, as hooks and error formatters receive them. */
 export function errorOfCall(
   error: TRPCError,
-  { ctx, input, operation: path, target }: RequestContext,
+  { ctx, input, outcome, target }: RequestContext,
 ): Omit<ReportedError<unknown>, 'request'> {
+  const path = outcome.operation;
   const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
   return { error, path, type, input, ctx };
 }
@@ -25,11 +27,11 @@ export function report(
 }
 
 /** Records the error of a request with one call in the context. */
-export function recordError(error: TRPCError, status: number, context: RequestContext): void {
-  context.endedWith(codeOf(error));
-  if (context.isLate) return;
-  if (error instanceof LimitError) context.limit = error.limit;
-  else if (status >= 500) context.error = originalOf(error);
+export function recordError(error: TRPCError, status: number, { outcome }: RequestContext): void {
+  outcome.endedWith(codeOf(error));
+  if (outcome.isLate) return;
+  if (error instanceof LimitError) outcome.limit = error.limit;
+  else if (status >= 500) outcome.error = originalOf(error);
 }
 
 /** Adds `Retry-After` to the response to an error. */
@@ -45,9 +47,8 @@ const passingStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const maxRetrySeconds = 30;
 
 /**
- * Makes of the response to an error that may pass a stream with one event, if the client is an `EventSource`: that connects
- * again when a stream ends, but never after another status than 200. It does so after `Retry-After` and up to a second more,
- * so that not all clients come back at once; without the header, after its own time.
+ * Makes of the response to an error that may pass a stream with one event, if the client is an `EventSource`. It connects
+ * again after `Retry-After`; without the header, after its own time.
  * @param format returns the event for the body of the response
  */
 export function forEventSource(
@@ -58,12 +59,12 @@ export function forEventSource(
 ): OutgoingResponse {
   const { body, status } = response;
   if (!passingStatuses.has(status) || typeof body !== 'string') return response;
-  if (request.header('accept') !== 'text/event-stream') return response;
+  if (!isEventSource(request)) return response;
   const seconds = response.get('retry-after');
-  const retryMs = Math.round((Math.min(Number(seconds), maxRetrySeconds) + Math.random()) * 1000);
+  const retry = seconds === undefined ? '' : retryField(Math.min(Number(seconds), maxRetrySeconds));
   response.delete('content-type');
   response.headers.push(...headers);
   response.status = 200;
-  response.body = `${seconds === undefined ? '' : `retry: ${retryMs}\n`}${format(body)}`;
+  response.body = `${retry}${format(body)}`;
   return response;
 }

@@ -5,7 +5,7 @@ import { TRPCError } from '@trpc/server';
 import { tryHook } from '../http/hooks.ts';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import { performance } from '../http/eventLoop.ts';
-import { type HttpRequest, requestId } from '../http/request.ts';
+import type { HttpRequest } from '../http/request.ts';
 import {
   discardStream,
   isBodyStream,
@@ -82,6 +82,7 @@ export class RequestHandler {
     if (request.method !== 'GET' || this.#options.protocolOf(request.path) !== 'trpc') return undefined;
     const context = this.#contextOf(request, 'trpc');
     context.kind = 'socket';
+    context.outcome.calls = 0;
     const finish = (decision: OutgoingResponse | SocketAcceptor) => {
       if (typeof decision !== 'function') return this.#complete(context, decision);
       this.#options.recorder.request(context);
@@ -111,15 +112,15 @@ export class RequestHandler {
   /** Rejects malformed HTTP. Only the gateway's own policies complete the response. */
   readonly rejectHttp: RejectHttp = (request, rejection) => {
     const context = this.#contextOf(request, this.#options.protocolOf(request.path));
-    context.calls = 0;
+    context.outcome.calls = 0;
     return this.#respondOwn(context, this.#options.rejectionResponse(context, rejection));
   };
 
   #contextOf(request: HttpRequest, protocol: ProtocolName): RequestContext {
     const { observe, policies } = this.#options;
     const startedAt = this.#options.recorder.isComplete ? performance.now() : 0;
-    const id = requestId(request.header('x-request-id'));
-    const context = new RequestContext(request, protocol, id, startedAt);
+    const context = new RequestContext(request, protocol, startedAt);
+    if (protocol === 'other' || request.method === 'OPTIONS') context.outcome.calls = 0;
     if (policies.ofService) context.data = {};
     if (observe) context.telemetry = tryHook(observe, context);
     return context;
@@ -135,6 +136,7 @@ export class RequestHandler {
     const target = protocol.target(context);
     context.target = target;
     if (context.request.method === 'OPTIONS') return protocol.options(context, target);
+    if (context.outcome.calls > 0) context.outcome.calls = target.callCount;
     const rejection = admit(this.#options.policies.admitting[context.protocol], context);
     if (rejection === undefined) return protocol.respond(context, target);
     return rejection instanceof Promise
@@ -162,7 +164,10 @@ export class RequestHandler {
   }
 
   #complete(context: RequestContext, written: OutgoingResponse): MaybePromise<HttpResponse> {
-    return this.#isBrief ? this.#respondOwn(context, written) : this.#completeAndReport(context, written);
+    if (!this.#isBrief) return this.#completeAndReport(context, written);
+    this.#completeOwn(context, written);
+    this.#options.recorder.request(context, written);
+    return written;
   }
 
   #completeLater(context: RequestContext, pending: Promise<OutgoingResponse>): Promise<HttpResponse> {
@@ -179,8 +184,11 @@ export class RequestHandler {
   #completeAndReport(context: RequestContext, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const ofService = this.#ofService;
     const { compress, recorder } = this.#options;
-    const report = (response: OutgoingResponse) =>
-      ofService ? this.#report(ofService, context, response) : recorder.response(context, response);
+    const report = (response: OutgoingResponse) => {
+      if (ofService) return this.#report(ofService, context, response);
+      recorder.request(context, response);
+      return response;
+    };
     const completed = ofService
       ? this.#completeByService(ofService, context, written)
       : this.#completeOwn(context, written);
@@ -204,8 +212,8 @@ export class RequestHandler {
     try {
       this.#completeOwn(context, response);
       if (isBodyStream(body)) {
-        context.isStream = true;
-        context.isPending = true;
+        context.outcome.isStream = true;
+        context.outcome.isPending = true;
       }
       const finish = () => {
         if (response.body !== body) {
@@ -234,20 +242,24 @@ export class RequestHandler {
     response: OutgoingResponse,
   ): MaybePromise<HttpResponse> {
     const { recorder } = this.#options;
+    const record = (reported: OutgoingResponse, settled?: () => Promise<void> | undefined) => {
+      recorder.request(context, reported, settled);
+      return reported;
+    };
     // A policy may have made a stream of a whole response, such as to compress it: its outcomes are known.
     if (context.isStream && isBodyStream(response.body)) {
-      return recorder.response(context, response, () => this.#settle(settling, context));
+      return record(response, () => this.#settle(settling, context));
     }
     const pending = this.#settle(settling, context);
-    if (pending === undefined) return recorder.response(context, response);
+    if (pending === undefined) return record(response);
     return pending.then(
-      () => recorder.response(context, response),
-      (error: unknown) => recorder.response(context, this.#rescue(context, response, error)),
+      () => record(response),
+      (error: unknown) => record(this.#rescue(context, response, error)),
     );
   }
 
   #settle(settling: readonly Policy[], context: RequestContext): Promise<void> | undefined {
-    if (context.callCount === 0) return undefined;
+    if (context.outcome.calls === 0) return undefined;
     const pending = settle(settling, context);
     return pending && this.#options.calls.waitForPolicy(pending, context);
   }
@@ -282,13 +294,15 @@ export class RequestHandler {
     if (cause instanceof LimitError) return protocol.reject(cause, context);
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: readableCause(cause) });
     const response = protocol.reject(error, context);
-    context.error = cause;
+    context.outcome.error = cause;
     return response;
   }
 
   /** Completes a response with the gateway's own policies only. */
   #respondOwn(context: RequestContext, response: OutgoingResponse): HttpResponse {
-    return this.#options.recorder.response(context, this.#completeOwn(context, response));
+    this.#completeOwn(context, response);
+    this.#options.recorder.request(context, response);
+    return response;
   }
 
   #completeOwn(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
@@ -302,14 +316,14 @@ export class RequestHandler {
 
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
-  { ignorePathCase, mcpPath, restBasePath, trpcBasePath }: Paths,
+  { areLenient, mcpPath, restBasePath, trpcBasePath }: Paths,
   routes: RoutePaths,
 ): (path: string) => ProtocolName {
   const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
   const ofRoute = (path: string) => (path === mcpPath ? 'mcp' : 'other');
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
-  const restInLowerCase = ignorePathCase ? foldCase(restBasePath) : undefined;
+  const restInLowerCase = areLenient ? foldCase(restBasePath) : undefined;
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
   // `isBelow`, but written out: every request runs it.
   return (path) => {

@@ -1,6 +1,6 @@
 // Hot path: one object per request with calls, and no closure or promise unless something waits.
 import type { TRPCRequestInfo } from '@trpc/server/http';
-import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
+import type { MaybePromise } from '../http/maybePromise.ts';
 import { OutgoingResponse } from '../http/response.ts';
 import type { OutcomeReceiver } from '../calls/deadlines.ts';
 import type { IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
@@ -12,11 +12,11 @@ import type { ProtocolSettings } from './protocolSettings.ts';
  * Runs the calls of one request: creates the context, starts the calls and ends with a response. Each protocol, and each
  * format of responses, is a subclass.
  */
-export abstract class RequestRun<
-  Settings extends ProtocolSettings = ProtocolSettings,
-> implements OutcomeReceiver {
-  protected readonly settings: Settings;
-  readonly context: RequestContext;
+export abstract class RequestRun implements OutcomeReceiver {
+  protected abstract readonly settings: ProtocolSettings;
+  abstract readonly context: RequestContext;
+  /** The result of `createContext`; `undefined` until it was created, and if that has failed. */
+  ctx: unknown = undefined;
   /** The `Idempotency-Key`, if a called procedure takes one. */
   protected key: string | undefined = undefined;
   /** The reserved key of a call whose response the gateway stores. */
@@ -24,11 +24,6 @@ export abstract class RequestRun<
   #response: OutgoingResponse | undefined = undefined;
   /** Resolves the promise of the response, if `respond` has returned one. */
   #resolve: ((response: OutgoingResponse) => void) | undefined = undefined;
-
-  constructor(settings: Settings, context: RequestContext) {
-    this.settings = settings;
-    this.context = context;
-  }
 
   /** Responds to the request, synchronously if nothing waits. It never throws and never rejects. */
   respond(): MaybePromise<OutgoingResponse> {
@@ -60,6 +55,7 @@ export abstract class RequestRun<
   protected createContext(takesKey: boolean, info: TRPCRequestInfo | undefined): void {
     const { context } = this;
     let ctx: unknown;
+    let isPending = false;
     try {
       if (takesKey) this.key = this.readKey();
       ctx = this.settings.createContext({
@@ -71,10 +67,12 @@ export abstract class RequestRun<
         idempotencyKey: this.key,
         info,
       });
+      // `isThenable`, written out, since every request runs it.
+      isPending = typeof (ctx as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
     } catch (cause) {
       ctx = failureOf(cause);
     }
-    if (isThenable(ctx)) this.#startLater(ctx);
+    if (isPending) this.#startLater(ctx as PromiseLike<unknown>);
     else this.start(ctx);
   }
 
@@ -87,7 +85,8 @@ export abstract class RequestRun<
     this.settings.idempotency?.reserve(this.context, call, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
       else if (begun instanceof OutgoingResponse) {
-        this.context.replayed(begun.code);
+        this.context.response.replayed();
+        if (begun.code !== undefined) this.context.outcome.endedWith(begun.code);
         this.replay(begun);
       } else {
         this.reservation = begun;
@@ -104,8 +103,8 @@ export abstract class RequestRun<
   /** Stores the response of a call that has ended after its deadline, to replay it when the client retries. */
   settleLate(index: number, outcome: unknown): void {
     if (this.reservation === undefined) return;
-    this.context.isLate = true;
-    this.context.errorCode = undefined;
+    this.context.outcome.isLate = true;
+    this.context.outcome.errorCode = undefined;
     if (!(outcome instanceof Failure)) return this.settle(index, outcome);
     this.reservation.settle(outcome);
     void this.reservation.complete(undefined, this.context);
@@ -122,6 +121,6 @@ export abstract class RequestRun<
     // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
     const stored = OutgoingResponse.of(response);
     const storing = reservation.complete(stored, context);
-    if (!context.isLate) void storing.then(() => this.#resolve?.(stored));
+    if (!context.outcome.isLate) void storing.then(() => this.#resolve?.(stored));
   }
 }

@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import type { GatewayOptions } from '../options.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
 import type { ResponseControls } from '../http/response.ts';
 import { testGateway } from '../testing/testGateway.ts';
 
@@ -131,31 +131,6 @@ describe('trpc.responseMeta', () => {
       expect(responseMeta).not.toHaveBeenCalled();
     },
   );
-
-  it('trpc.responseMeta takes precedence over ctx.response', async () => {
-    const { status, headers } = await send('/trpc/set', {
-      responseMeta: () => ({
-        status: 203,
-        headers: { 'X-Cost': '2', 'Set-Cookie': ['b=2'], 'Content-Type': 'application/x-json' },
-      }),
-    });
-    expect(status).toBe(203);
-    expect(headers).toMatchObject({
-      'x-cost': '2',
-      'x-context': 'created',
-      'content-type': 'application/x-json',
-      'set-cookie': 'a=1; b=2',
-    });
-  });
-
-  it('trpc.responseMeta adds the entries of a Headers object', async () => {
-    const added = new Headers([
-      ['set-cookie', 'b=2'],
-      ['x-meta', 'yes'],
-    ]);
-    const { headers } = await send('/trpc/set', { responseMeta: () => ({ headers: added }) });
-    expect(headers).toMatchObject({ 'set-cookie': 'a=1; b=2', 'x-meta': 'yes' });
-  });
 
   it.each([
     ['/trpc/set', 202],

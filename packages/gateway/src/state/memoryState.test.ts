@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { initTRPC } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { z } from 'zod';
-import { bearer, memoryState, type State } from '../index.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import { memoryState, type State } from '../index.ts';
 
 describe('memoryState', () => {
   it('memoryState keeps its values when the system clock is changed', () => {
@@ -96,70 +92,5 @@ describe('memoryState', () => {
     expect(() => memoryState({ maxSize })).toThrow(
       `maxSize is ${maxSize}; it must be a positive number of bytes.`,
     );
-  });
-
-  const t = initTRPC.meta<GatewayMeta>().create();
-
-  /** A gateway with a payment for callers with a credential, and an echo for everyone. */
-  async function startPayments() {
-    const gates = new Map<string, Promise<unknown>>();
-    let payments = 0;
-    const router = t.router({
-      pay: t.procedure
-        .meta({ idempotencyKey: 'required' })
-        .input(z.string())
-        .mutation(async ({ input }) => {
-          const payment = (payments += 1);
-          await gates.get(input);
-          return payment;
-        }),
-      echo: t.procedure
-        .meta({
-          idempotencyKey: 'optional',
-          openapi: { method: 'POST', path: '/echo', protect: false },
-        })
-        .output(z.string())
-        .input(z.object({ text: z.string() }))
-        .mutation(({ input }) => input.text),
-    });
-    const { fetch } = await testGateway(router, {
-      authentication: bearer({ verify: (token) => token }),
-      state: memoryState({ maxSize: 100_000 }),
-    });
-    const post = (path: string, input: unknown, key: string, headers: Record<string, string> = {}) =>
-      fetch(`http://localhost${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
-        body: JSON.stringify(input),
-      });
-    const pay = (input: string) => post('/trpc/pay', input, 'key', { authorization: 'Bearer ada' });
-    const flood = async () => {
-      for (let at = 0; at < 100; at += 1) {
-        const { status } = await post('/v1/echo', { text: 'x'.repeat(5000) }, `flood-${at}`);
-        expect(status).toBe(200);
-      }
-    };
-    return { gates, payments: () => payments, pay, flood };
-  }
-
-  it('calls without a credential cannot remove the response of a caller with fewer bytes from the default state', async () => {
-    const { flood, pay, payments } = await startPayments();
-    await pay('rent');
-    await flood();
-    expect((await pay('rent')).headers.get('idempotent-replayed')).toBe('true');
-    expect(payments()).toBe(1);
-  });
-
-  it('calls without a credential cannot make a mutation that still runs run again', async () => {
-    const { flood, gates, pay, payments } = await startPayments();
-    const gate = Promise.withResolvers<void>();
-    gates.set('rent', gate.promise);
-    const first = pay('rent');
-    await vi.waitFor(() => expect(payments()).toBe(1));
-    await flood();
-    expect((await pay('rent')).status).toBe(409);
-    gate.resolve();
-    await first;
-    expect(payments()).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { createGateway } from '../gateway.ts';
-import type { GatewayOptions } from '../options.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 
 /** Builds procedures with the metadata of the gateway, without a context. */

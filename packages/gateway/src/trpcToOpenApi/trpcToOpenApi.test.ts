@@ -90,6 +90,6 @@ test('trpcToOpenApi serves the paths, statuses and document of trpc-to-openapi, 
       '/things/{id}': { delete: { operationId: 'things-remove', security: [{ Authorization: [] }] } },
     },
   });
-  const strict = await createGateway({ ...options, ...trpcToOpenApi(document), ignorePathCase: false });
+  const strict = await createGateway({ ...options, ...trpcToOpenApi(document), compatibility: undefined });
   expect((await strict.fetch(request())).status).toBe(404);
 });

@@ -2,8 +2,8 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import * as z from 'zod';
 import type { DocumentOptions } from '../openapi/document.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
-import type { GatewayOptions } from '../options.ts';
-import { ownMetadata } from '../procedures/zodSchema.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
+import { ownMetadata } from '../schemas/zodSchema.ts';
 
 const zodIssue = z.looseObject({
   code: z.string().optional(),
@@ -31,7 +31,7 @@ export const trpcToOpenApiErrors: ErrorFormat = {
 
 /**
  * Options of `createGateway` with which a router serves the clients of trpc-to-openapi 3.3. Options after it replace its
- * own: on Express, `ignoreEmptyQuery: true` keeps an empty parameter of a query absent.
+ * own: `compatibility: 'trpc-to-openapi-express'` keeps an empty parameter of a query absent, as on Express.
  * @param document the options of the document, which replace those of the preset
  * @example
  * createGateway({ ...trpcToOpenApi({ title: 'Pets', version: '1.0.0' }), router, createContext })
@@ -43,10 +43,7 @@ export function trpcToOpenApi(document: DocumentOptions) {
     ...document,
   };
   return {
-    strictness: 'lenient',
-    ignoreTrailingSlash: true,
-    ignorePathCase: true,
-    voidStatus: 200,
+    compatibility: 'trpc-to-openapi',
     document: complete,
     errorFormat: trpcToOpenApiErrors,
   } satisfies Partial<GatewayOptions<AnyTRPCRouter, unknown>>;

@@ -2,7 +2,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { oas31 } from 'zod-openapi';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { DocumentOptions } from '../openapi/document.ts';
-import type { ZodSchema } from '../procedures/zodSchema.ts';
+import type { ZodSchema } from '../schemas/zodSchema.ts';
 
 /** The options of `generateOpenApiDocument` of trpc-to-openapi 3.3, which documents them. */
 // Not the type of trpc-to-openapi, which declarations of a package can only name if it is installed.

@@ -13,7 +13,13 @@ const [bun] = runtimesToTest('bun');
 it.skipIf(bun === undefined)(
   'the suites of servers, of tRPC’s clients and of limits pass on Bun, except for bunDifferences',
   async () => {
-    const vitest = ['--bun', 'node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.bun.config.ts'];
+    const vitest = [
+      '--bun',
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--config',
+      'packages/gateway/test/adapters/vitest.bun.config.ts',
+    ];
     // Vitest would report to the run that starts it.
     const { PATH, TEST_SEED } = process.env;
     const env = { PATH, TEST_SEED, NO_COLOR: '1' };

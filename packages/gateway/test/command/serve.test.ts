@@ -351,19 +351,6 @@ const rows: readonly Shape[] = [
     },
   },
   {
-    shape: 'notes',
-    args: ['server/routerTrpc/_app.ts'],
-    procedures: ['notes.list', 'notes.detail', 'notes.clean', 'tags.list'],
-    notRest: ['notes.clean'],
-    says: [/notes\.clean: it is a mutation, but GET must not change anything; .* GET with unsafe: true/m],
-    async check(running) {
-      const { origin } = running;
-      expect(await rest(origin, '/note/7.json')).toMatchObject([200, { id: 7, tags: ['home'] }]);
-      expect(await rest(origin, '/note/list', { body: { size: '3' } })).toMatchObject([200, [{ id: 3 }]]);
-      expect(await trpc(running).mutation('notes.clean')).toBe(true);
-    },
-  },
-  {
     shape: 'dashboard',
     args: ['src/root.ts', '--context', 'src/trpc.ts'],
     procedures: ['info', 'app.all', 'app.search', 'app.remove', 'app.selectable', 'app.icons.all'],
@@ -383,47 +370,6 @@ const rows: readonly Shape[] = [
       expect(await rest(origin, '/icons')).toEqual([200, ['home.svg']]);
       expect(await callTool(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
       expect(await trpc(running, {}, superjson).query('app.selectable')).toEqual([]);
-    },
-  },
-  {
-    shape: 'signing',
-    args: ['server/router.ts'],
-    procedures: ['envelope.create', 'envelope.distribute', 'envelope.find', 'envelope.audit'],
-    notTools: ['envelope.create'],
-    says: [/envelope\.create: in its input, "files" is a File, which JSON does not support/m],
-    async check({ origin }) {
-      const form = new FormData();
-      form.set('title', 'Lease');
-      form.append('files', new Blob(['abc']), 'a.pdf');
-      form.append('files', new Blob(['ab']), 'b.pdf');
-      expect(await rest(origin, '/envelope/create', { body: form })).toEqual([
-        200,
-        { title: 'Lease', sizes: [3, 2] },
-      ]);
-      const body = { title: 'Lease', recipients: ['ada@example.com'] };
-      expect(await rest(origin, '/envelope/distribute', { body })).toEqual([200, body]);
-      expect(await rest(origin, '/envelope?page=2')).toEqual([200, { page: 2, data: [] }]);
-    },
-  },
-  {
-    shape: 'platform',
-    args: ['server/api/root.ts'],
-    procedures: ['project.create', 'project.one', 'project.remove', 'settings.version'],
-    notRest: [],
-    notTools: [],
-    says: [],
-    async check(running) {
-      expect(await rest(running.origin, '/settings/version')).toEqual([200, 'v1']);
-      // Of zod 3.
-      const created = await rest(running.origin, '/project/create', { body: { name: 'a' } });
-      expect(created).toEqual([200, { name: 'a', env: '' }]);
-      const client = trpc(running, {}, superjson);
-      expect(await client.query('project.one', { projectId: 'p' })).toEqual({
-        projectId: 'p',
-        at: new Date(0),
-      });
-      const error = await client.mutation('project.create', { name: '' }).catch((cause: unknown) => cause);
-      expect(error).toMatchObject({ data: { zodError: { fieldErrors: { name: [expect.any(String)] } } } });
     },
   },
   {
@@ -627,6 +573,23 @@ describe('mistakes in the arguments of trpc-gateway serve', () => {
   it.each(mistakes)('trpc-gateway serve with %s names the fix', (what, _args, code, error) => {
     expect(ends.get(what)).toEqual([code, expect.stringMatching(error)]);
   });
+});
+
+it('npx trpc-gateway serve ends after a signal to npx, of which npm ends only the shell between them', async () => {
+  const command = [process.execPath, '--conditions=trpc-gateway-source', program];
+  const shell = startProcess(
+    'sh',
+    ['-c', '"$0" "$@"; exit', ...command, 'serve', 'trpc/index.ts', '--port', '0'],
+    {
+      cwd: join(shapes, 'monitor'),
+      env: { PATH: process.env['PATH'], npm_command: 'exec' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  shell.stdout?.once('data', () => shell.kill('SIGTERM'));
+  // The end of both, since both have its output.
+  await once(shell, 'close');
+  expect(shell.signalCode).toBe('SIGTERM');
 });
 
 it('the usage of trpc-gateway names every option of serve', async () => {

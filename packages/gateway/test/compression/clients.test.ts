@@ -3,102 +3,22 @@ import { promisify } from 'node:util';
 import { browserMissing, startBrowser } from '@petstore/testing/browser';
 import { everyForm } from '@petstore/testing/forms';
 import { runtimesToTest } from '@petstore/testing/runtimes';
-import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpSubscriptionLink } from '@trpc/client';
-import { EventSource } from 'eventsource';
 import { describe, expect, it } from 'vitest';
-import type { Fetch } from '../fetch.ts';
 import { needs } from '../servers.ts';
-import { animal, type CompressedRouter } from './compressedGateway.ts';
+import { animal } from './compressedGateway.ts';
 import { startCompressed } from './startCompressed.ts';
 
 const execute = promisify(execFile);
 const animals = Array.from({ length: 100 }, (_, index) => animal(index + 1));
 const codings = ['gzip', 'br', 'zstd'] as const;
 
-/** Serves the router, and returns what a client sees: the codings of the responses that it has decoded. */
 async function start() {
   needs('a port');
-  const server = await startCompressed({ cors: { origins: () => true } });
-  const seen: (string | null)[] = [];
-  const fetch: Fetch = async (url, init) => {
-    const response = await server.fetch(url, init);
-    seen.push(response.headers.get('content-encoding'));
-    return response;
-  };
-  return { ...server, url: `${server.origin}/trpc`, seen, fetch };
+  return startCompressed({ cors: { origins: () => true } });
 }
 
-/** What `fetch` of this runtime asks for: gzip or, on newer ones, zstd. */
-const isEncoded = (coding: string | null) => expect(codings).toContain(coding);
-
-describe('tRPC’s clients read compressed responses', () => {
-  it('httpBatchLink: a batch', async () => {
-    const { fetch, seen, url } = await start();
-    const client = createTRPCClient<CompressedRouter>({ links: [httpBatchLink({ url, fetch })] });
-    expect(await Promise.all([client.list.query(), client.list.query({ count: 2 })])).toEqual([
-      animals,
-      animals.slice(0, 2),
-    ]);
-    seen.forEach(isEncoded);
-    expect(seen).toHaveLength(1);
-  });
-
-  it('httpBatchStreamLink: lines of several calls, and of an iterable', async () => {
-    const { fetch, seen, url } = await start();
-    const client = createTRPCClient<CompressedRouter>({ links: [httpBatchStreamLink({ url, fetch })] });
-    const [list, lines] = await Promise.all([client.list.query(), client.lines.query({ count: 50 })]);
-    expect(list).toEqual(animals);
-    const values: unknown[] = [];
-    for await (const [, value] of lines) values.push(value);
-    expect(values).toEqual(animals.slice(0, 50));
-    seen.forEach(isEncoded);
-    expect(seen).toHaveLength(1);
-  });
-
-  it('httpSubscriptionLink: events with their ids', async () => {
-    const { fetch, seen, url } = await start();
-    const client = createTRPCClient<CompressedRouter>({
-      links: [
-        httpSubscriptionLink<CompressedRouter, typeof EventSource>({
-          url,
-          EventSource,
-          eventSourceOptions: { fetch },
-        }),
-      ],
-    });
-    const received = await new Promise<unknown[]>((resolve, reject) => {
-      const events: unknown[] = [];
-      client.ticks.subscribe(
-        { count: 50 },
-        {
-          onData: ({ id, data }) => events.push([id, data]),
-          onComplete: () => resolve(events),
-          onError: reject,
-        },
-      );
-    });
-    expect(received).toEqual(animals.slice(0, 50).map((each) => [String(each.id), each]));
-    seen.forEach(isEncoded);
-  });
-});
-
-describe('fetch and curl decode each coding', () => {
+describe('fetch', () => {
   const targets = ['/v1/animals', '/v1/csv', '/v1/ticks?count=3', '/openapi.json', '/large'];
-
-  it.each(codings)('curl --compressed decodes %s', async (coding) => {
-    const { origin } = await start();
-    const headers = ['-H', `Accept-Encoding: ${coding}`];
-    for (const target of targets) {
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
-      const [encoded, plain] = await Promise.all([
-        execute('curl', ['-sSfi', '--compressed', ...headers, origin + target]),
-        execute('curl', ['-sSf', origin + target]),
-      ]);
-      const [head, body] = encoded.stdout.split(/\r\n\r\n(.*)/s);
-      expect(head).toMatch(new RegExp(`^content-encoding: ${coding}\r?$`, 'im'));
-      expect(body).toBe(plain.stdout);
-    }
-  });
 
   const program = `
     const [origin, ...targets] = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv.at(-1));

@@ -169,7 +169,7 @@ const createCompressedRouter = (gate = new Gate()) =>
       .subscription(() => gate.flood()),
   });
 
-export type CompressedRouter = ReturnType<typeof createCompressedRouter>;
+type CompressedRouter = ReturnType<typeof createCompressedRouter>;
 
 const textType = ['content-type', 'text/plain'] as const;
 const page = (...headers: (readonly [string, string])[]): HttpResponse => ({

@@ -8,38 +8,17 @@ const vary = 'Accept-Encoding';
 type Coding = 'br' | 'gzip' | 'zstd' | null;
 
 it.each<[section: string, rule: string, accepted: string | undefined, coding: Coding, target?: string]>([
-  ['§8.4.1.3', 'gzip is a coding', 'gzip', 'gzip'],
   ['§8.4.1.3', 'x-gzip is gzip', 'x-gzip', 'gzip'],
-  ['§8.4.1', 'the names of codings are case-insensitive', 'GZip', 'gzip'],
-  ['§8.4.1', 'br is a coding', 'br', 'br'],
-  ['§8.4.1', 'zstd is a coding', 'zstd', 'zstd'],
   ['§8.4.1', 'deflate is not served', 'deflate', null],
   ['§12.5.3', 'without the field, any coding is acceptable, so none is used', undefined, null],
   ['§12.5.3', 'an empty field accepts no coding', '', null],
-  ['§12.5.3', 'identity alone accepts no coding', 'identity', null],
   ['§12.5.3', 'of codings that are accepted equally, the server chooses', all, 'zstd'],
-  ['§12.5.3', 'the order of the field has no meaning', 'br, gzip', 'br'],
   ['§12.4.2', 'the highest weight is preferred', 'gzip;q=1.0, br;q=0.5, zstd;q=0.4', 'gzip'],
-  ['§12.4.2', 'a weight may have three digits', 'gzip;q=0.501, br;q=0.5', 'gzip'],
-  ['§12.4.2', 'blanks around a weight have no meaning', 'gzip ; q=0.3 , br ; q=0.9', 'br'],
-  ['§12.4.2', 'a weight of 0 is not acceptable', 'gzip;q=0, br;q=0', null],
   ['§12.4.2', 'a weight of 0 excludes one coding', 'zstd;q=0, br;q=0, gzip', 'gzip'],
   ['§12.5.3', '* is every coding', '*', 'zstd'],
-  ['§12.5.3', '* is every coding that is not in the field', 'zstd;q=0, *', 'br'],
-  ['§12.5.3', '* with a weight of 0 excludes the others', '*;q=0, gzip', 'gzip'],
   ['§12.5.3', 'identity with a higher weight is preferred', 'identity, gzip;q=0.5', null],
-  [
-    '§12.5.3',
-    'a coding with a higher weight than identity is preferred',
-    'identity;q=0.5, gzip;q=0.8',
-    'gzip',
-  ],
-  ['§12.5.3', 'a low weight is preferred to identity, which is not in the field', 'gzip;q=0.1', 'gzip'],
-  ['§12.5.3', 'identity that is excluded leaves the others', 'identity;q=0, gzip', 'gzip'],
   ['§12.5.3', 'unknown codings are ignored', 'aes128gcm, compress, gzip', 'gzip'],
-  ['§12.4.1', 'the field is disregarded if nothing in it is available', 'identity;q=0', null],
   ['§12.4.1', 'the field is disregarded if all is excluded', '*;q=0', null],
-  ['§5.6.1', 'empty elements of the list are ignored', ', ,gzip,,', 'gzip'],
   ['§12.4.2', 'an invalid weight is not acceptable', 'gzip;q=much', null],
 ])('RFC 9110 %s: %s (%s)', async (_section, _rule, accepted, coding, target = animals) => {
   const server = await startCompressed();
@@ -53,20 +32,17 @@ it.each<[section: string, rule: string, accepted: string | undefined, coding: Co
   );
 });
 
-interface Row {
-  readonly section: string;
-  readonly rule: string;
-  readonly target: string;
+interface More {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly status?: number;
-  readonly coding: Coding;
   /** Default: `Accept-Encoding` if it has a coding. */
   readonly vary?: string | null;
   readonly sent?: Readonly<Record<string, string | null>>;
 }
 
+const batchOf = (calls: string) => `/trpc/${calls}?batch=1&input=${encodeURIComponent('{"0":{},"1":{}}')}`;
 const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
 const message = (name: string, args: object = {}) => ({
   method: 'POST',
@@ -83,219 +59,119 @@ const message = (name: string, args: object = {}) => ({
   }),
 });
 
-it.each<Row>([
-  { section: '§15.3.1', rule: '200 over REST', target: animals, coding: 'zstd' },
-  {
-    section: '§15.3.2',
-    rule: '201 over REST',
-    target: animals,
-    ...post,
-    body: JSON.stringify({ text: 'pets '.repeat(500) }),
-    status: 201,
-    coding: 'zstd',
-  },
-  { section: '§15.3.1', rule: '200 over tRPC', target: '/trpc/list', coding: 'zstd' },
-  {
-    section: '§15.3.1',
-    rule: 'a tRPC batch',
-    target: `/trpc/list,list?batch=1&input=${encodeURIComponent('{"0":{},"1":{}}')}`,
-    coding: 'zstd',
-  },
-  { section: '§15.3.1', rule: 'a tool over MCP', target: '/mcp', ...message('list'), coding: 'zstd' },
-  { section: '§15.3.1', rule: 'a route', target: '/page', coding: 'zstd' },
-  { section: '§15.3.1', rule: 'the OpenAPI document', target: '/openapi.json', coding: 'zstd' },
-  { section: '§15.3.1', rule: 'a stream of bytes', target: '/v1/csv', coding: 'zstd' },
-  { section: '§15.3.1', rule: 'events over REST', target: '/v1/ticks?count=3', coding: 'zstd' },
-  { section: '§15.3.1', rule: 'events over tRPC', target: '/trpc/ticks?input={"count":3}', coding: 'zstd' },
-  {
-    section: '§15.3.1',
-    rule: 'events over MCP',
-    target: '/mcp',
-    ...message('ticks', { count: 3 }),
-    coding: 'zstd',
-  },
-  { section: '§15.3.1', rule: 'a body beyond 64 KiB', target: '/large', coding: 'zstd' },
-  {
-    section: '§15.3.5',
-    rule: '204 has no content',
-    target: animals,
-    method: 'DELETE',
-    status: 204,
-    coding: null,
-  },
-  {
-    section: '§15.3.5',
-    rule: 'OPTIONS has no content',
-    target: animals,
-    method: 'OPTIONS',
-    status: 204,
-    coding: null,
-  },
-  {
-    section: '§15.3.7',
-    rule: '206 has a range of the bytes as they are',
-    target: '/partial',
-    headers: { range: 'bytes=0-4999' },
-    status: 206,
-    coding: null,
-  },
-  {
-    section: '§14.2',
-    rule: 'a Range that is ignored',
-    target: '/page',
-    headers: { range: 'bytes=0-9' },
-    coding: 'zstd',
-  },
-  {
-    section: '§14.3',
-    rule: 'the encoded bytes have no ranges',
-    target: '/tagged',
-    coding: 'zstd',
-    sent: { 'accept-ranges': null },
-  },
-  {
-    section: '§15.4.5',
-    rule: '304 has the weak ETag and the Vary of the 200 that was compressed',
-    target: '/tagged',
-    headers: { 'if-none-match': 'W/"0", W/"1"' },
-    status: 304,
-    coding: null,
-    vary,
-    sent: { etag: 'W/"1"' },
-  },
-  {
-    section: '§15.4.5',
-    rule: '304 has the strong ETag and the Vary of the 200 that was not compressed',
-    target: '/tagged',
-    headers: { 'accept-encoding': 'identity', 'if-none-match': '"1"' },
-    status: 304,
-    coding: null,
-    vary,
-    sent: { etag: '"1"' },
-  },
-  { section: '§15.5.5', rule: '404 with a long body', target: '/missing', status: 404, coding: 'zstd' },
-  { section: '§15.5.5', rule: '404 with a short body', target: '/nowhere', status: 404, coding: null },
-  { section: '§15.5.10', rule: '409 with a short body', target: '/v1/fail', status: 409, coding: null },
-  {
-    section: '§8.8.3.3',
-    rule: 'a strong ETag becomes weak',
-    target: '/tagged',
-    coding: 'zstd',
-    sent: { etag: 'W/"1"' },
-  },
-  {
-    section: '§8.8.3.3',
-    rule: 'a weak ETag stays',
-    target: '/weak',
-    coding: 'zstd',
-    sent: { etag: 'W/"1"' },
-  },
-  {
-    section: '§8.8.3.3',
-    rule: 'a strong ETag of what is not encoded stays',
-    target: '/tagged',
-    headers: { 'accept-encoding': 'identity' },
-    coding: null,
-    vary,
-    sent: { etag: '"1"', 'accept-ranges': 'bytes' },
-  },
-  {
-    section: '§8.4',
-    rule: 'content that has a coding gets no other',
-    target: '/encoded',
-    coding: 'gzip',
-    vary: null,
-  },
-  {
-    section: 'RFC 9530 §3',
-    rule: 'content with a digest stays',
-    target: '/digest',
-    coding: null,
-  },
-  {
-    section: '§7.7',
-    rule: 'no-transform of a procedure is respected',
-    target: '/v1/fixed',
-    coding: null,
-  },
-  { section: '§8.4', rule: 'a media type that is compressed already', target: '/v1/image', coding: null },
-  { section: '§8.3', rule: 'content without a type', target: '/untyped', coding: null },
-  {
-    section: '§12.5.5',
-    rule: 'Vary is extended',
-    target: '/varied',
-    coding: 'zstd',
-    vary: 'Accept-Language, Accept-Encoding',
-  },
-  {
-    section: '§12.5.5',
-    rule: 'Vary has a name once',
-    target: '/varied-already',
-    coding: 'zstd',
-    vary: 'accept-encoding, Accept',
-  },
-  { section: '§12.5.5', rule: 'Vary: * stays', target: '/varied-by-all', coding: 'zstd', vary: '*' },
-  {
-    section: '§12.5.5',
-    rule: 'Vary has Accept-Encoding for a client that accepts no coding',
-    target: animals,
-    headers: { 'accept-encoding': 'identity' },
-    coding: null,
-    vary,
-  },
-  { section: '§9.3.2', rule: 'HEAD has the header of GET', target: animals, method: 'HEAD', coding: 'zstd' },
-  {
-    section: '§9.3.2',
-    rule: 'HEAD of a route has the header of GET',
-    target: '/tagged',
-    method: 'HEAD',
-    coding: 'zstd',
-    sent: { etag: 'W/"1"' },
-  },
-  { section: '§9.3.2', rule: 'HEAD of a stream', target: '/v1/csv', method: 'HEAD', coding: 'zstd' },
-  { section: '§8.4', rule: 'a body of 1,024 bytes', target: '/v1/text?bytes=1024', coding: 'zstd' },
-  {
-    section: '§8.4',
-    rule: 'a body of 1,023 bytes is too small',
-    target: '/v1/text?bytes=1023',
-    coding: null,
-  },
-  { section: 'BREACH', rule: 'a procedure with compression: false', target: '/v1/secret', coding: null },
-  {
-    section: 'BREACH',
-    rule: 'a tool with compression: false',
-    target: '/mcp',
-    ...message('secret'),
-    coding: null,
-  },
-  {
-    section: 'BREACH',
-    rule: 'a batch with a call that has compression: false',
-    target: `/trpc/list,secret?batch=1&input=${encodeURIComponent('{"0":{}}')}`,
-    coding: null,
-  },
-  ...['list,signInCompressed', 'signInCompressed,signIn'].map((calls) => ({
-    section: 'BREACH',
-    rule: 'a batch that sets a cookie, of which one call has compression: true',
-    target: `/trpc/${calls}?batch=1&input=${encodeURIComponent('{"0":{}}')}`,
-    coding: null,
-  })),
-  {
-    section: 'BREACH',
-    rule: 'a batch that sets cookies, of which each call has compression: true',
-    target: '/trpc/signInCompressed,signInCompressed?batch=1',
-    coding: 'zstd',
-  },
-  { section: 'BREACH', rule: 'a response that sets a cookie', target: '/v1/sign-in', coding: null },
-  {
-    section: 'BREACH',
-    rule: 'a response that sets a cookie, with compression: true',
-    target: '/v1/sign-in-compressed',
-    coding: 'zstd',
-  },
-])('RFC 9110 $section: $rule ($method $target)', async (row) => {
-  const { coding, body, headers, method, sent = {}, status = 200, target } = row;
-  const { vary: varies = coding === null ? null : vary } = row;
+it.each<[section: string, rule: string, target: string, coding: Coding, more?: More]>([
+  ['§15.3.1', '200 over REST', animals, 'zstd'],
+  [
+    '§15.3.2',
+    '201 over REST',
+    animals,
+    'zstd',
+    { ...post, body: JSON.stringify({ text: 'pets '.repeat(500) }), status: 201 },
+  ],
+  ['§15.3.1', '200 over tRPC', '/trpc/list', 'zstd'],
+  ['§15.3.1', 'a tRPC batch', batchOf('list,list'), 'zstd'],
+  ['§15.3.1', 'a tool over MCP', '/mcp', 'zstd', message('list')],
+  ['§15.3.1', 'a route', '/page', 'zstd'],
+  ['§15.3.1', 'the OpenAPI document', '/openapi.json', 'zstd'],
+  ['§15.3.1', 'a stream of bytes', '/v1/csv', 'zstd'],
+  ['§15.3.1', 'events over REST', '/v1/ticks?count=3', 'zstd'],
+  ['§15.3.1', 'events over tRPC', '/trpc/ticks?input={"count":3}', 'zstd'],
+  ['§15.3.1', 'events over MCP', '/mcp', 'zstd', message('ticks', { count: 3 })],
+  ['§15.3.1', 'a body beyond 64 KiB', '/large', 'zstd'],
+  ['§15.3.5', '204 has no content', animals, null, { method: 'DELETE', status: 204 }],
+  ['§15.3.5', 'OPTIONS has no content', animals, null, { method: 'OPTIONS', status: 204 }],
+  [
+    '§15.3.7',
+    '206 has a range of the bytes as they are',
+    '/partial',
+    null,
+    { headers: { range: 'bytes=0-4999' }, status: 206 },
+  ],
+  ['§14.2', 'a Range that is ignored', '/page', 'zstd', { headers: { range: 'bytes=0-9' } }],
+  ['§14.3', 'the encoded bytes have no ranges', '/tagged', 'zstd', { sent: { 'accept-ranges': null } }],
+  [
+    '§15.4.5',
+    '304 has the weak ETag and the Vary of the 200 that was compressed',
+    '/tagged',
+    null,
+    { headers: { 'if-none-match': 'W/"0", W/"1"' }, status: 304, vary, sent: { etag: 'W/"1"' } },
+  ],
+  [
+    '§15.4.5',
+    '304 has the strong ETag and the Vary of the 200 that was not compressed',
+    '/tagged',
+    null,
+    {
+      headers: { 'accept-encoding': 'identity', 'if-none-match': '"1"' },
+      status: 304,
+      vary,
+      sent: { etag: '"1"' },
+    },
+  ],
+  ['§15.5.5', '404 with a long body', '/missing', 'zstd', { status: 404 }],
+  ['§15.5.5', '404 with a short body', '/nowhere', null, { status: 404 }],
+  ['§15.5.10', '409 with a short body', '/v1/fail', null, { status: 409 }],
+  ['§8.8.3.3', 'a strong ETag becomes weak', '/tagged', 'zstd', { sent: { etag: 'W/"1"' } }],
+  ['§8.8.3.3', 'a weak ETag stays', '/weak', 'zstd', { sent: { etag: 'W/"1"' } }],
+  [
+    '§8.8.3.3',
+    'a strong ETag of what is not encoded stays',
+    '/tagged',
+    null,
+    { headers: { 'accept-encoding': 'identity' }, vary, sent: { etag: '"1"', 'accept-ranges': 'bytes' } },
+  ],
+  ['§8.4', 'content that has a coding gets no other', '/encoded', 'gzip', { vary: null }],
+  ['RFC 9530 §3', 'content with a digest stays', '/digest', null],
+  ['§7.7', 'no-transform of a procedure is respected', '/v1/fixed', null],
+  ['§8.4', 'a media type that is compressed already', '/v1/image', null],
+  ['§8.3', 'content without a type', '/untyped', null],
+  ['§12.5.5', 'Vary is extended', '/varied', 'zstd', { vary: 'Accept-Language, Accept-Encoding' }],
+  ['§12.5.5', 'Vary has a name once', '/varied-already', 'zstd', { vary: 'accept-encoding, Accept' }],
+  ['§12.5.5', 'Vary: * stays', '/varied-by-all', 'zstd', { vary: '*' }],
+  [
+    '§12.5.5',
+    'Vary has Accept-Encoding for a client that accepts no coding',
+    animals,
+    null,
+    { headers: { 'accept-encoding': 'identity' }, vary },
+  ],
+  ['§9.3.2', 'HEAD has the header of GET', animals, 'zstd', { method: 'HEAD' }],
+  [
+    '§9.3.2',
+    'HEAD of a route has the header of GET',
+    '/tagged',
+    'zstd',
+    { method: 'HEAD', sent: { etag: 'W/"1"' } },
+  ],
+  ['§9.3.2', 'HEAD of a stream', '/v1/csv', 'zstd', { method: 'HEAD' }],
+  ['§8.4', 'a body of 1,024 bytes', '/v1/text?bytes=1024', 'zstd'],
+  ['§8.4', 'a body of 1,023 bytes is too small', '/v1/text?bytes=1023', null],
+  ['BREACH', 'a procedure with compression: false', '/v1/secret', null],
+  ['BREACH', 'a tool with compression: false', '/mcp', null, message('secret')],
+  ['BREACH', 'a batch with a call that has compression: false', batchOf('list,secret'), null],
+  [
+    'BREACH',
+    'a batch that sets a cookie, of which the first call has compression: true',
+    batchOf('signInCompressed,signIn'),
+    null,
+  ],
+  [
+    'BREACH',
+    'a batch that sets a cookie, of which the last call has compression: true',
+    batchOf('list,signInCompressed'),
+    null,
+  ],
+  [
+    'BREACH',
+    'a batch that sets cookies, of which each call has compression: true',
+    batchOf('signInCompressed,signInCompressed'),
+    'zstd',
+  ],
+  ['BREACH', 'a response that sets a cookie', '/v1/sign-in', null],
+  ['BREACH', 'a response that sets a cookie, with compression: true', '/v1/sign-in-compressed', 'zstd'],
+])('RFC 9110 %s: %s (%s)', async (_section, _rule, target, coding, more = {}) => {
+  const { body, headers, method, sent = {}, status = 200 } = more;
+  const { vary: varies = coding === null ? null : vary } = more;
   const server = await startCompressed();
   const init = {
     ...(method !== undefined && { method }),
@@ -328,7 +204,6 @@ it('Vary has Origin and Accept-Encoding, once each, for pages of allowed and of 
   for (const origin of ['https://pets.example', 'https://other.example', undefined]) {
     for (const target of [animals, '/trpc/list', '/page', '/v1/ticks?count=1']) {
       const headers = { 'accept-encoding': 'gzip', ...(origin !== undefined && { origin }) };
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
       const response = await sendRaw(server, target, { headers });
       const names = response.headers.get('vary')?.split(/, ?/) ?? [];
       const own = target.startsWith('/trpc') ? ['accept', 'trpc-accept'] : [];

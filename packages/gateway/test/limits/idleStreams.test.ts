@@ -94,7 +94,6 @@ async function readUntil(response: Response, text: string): Promise<void> {
   const decoder = new TextDecoder();
   let received = '';
   while (!received.includes(text)) {
-    // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
     const { done, value } = await reader.read();
     if (done) throw new Error(`The response ended with: ${received}`);
     received += decoder.decode(value, { stream: true });

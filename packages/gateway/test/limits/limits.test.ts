@@ -124,10 +124,8 @@ it('maxInFlight answers a call over the limit with 503 and Retry-After at once, 
   expect((await send('/v1/ticks')).status).toBe(503);
   // An EventSource connects again after the end of a stream, and after no other status.
   for (const path of ['/v1/ticks', '/trpc/ticks']) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const events = await send(path, { headers: { accept: 'text/event-stream' } });
     expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-    // oxlint-disable-next-line no-await-in-loop
     expect(await events.text()).toMatch(
       /^retry: [12]\d{3}\nevent: (serialized-)?error\ndata: \{.*concurrent calls.*\}\n\n/,
     );

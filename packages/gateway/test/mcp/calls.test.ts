@@ -57,13 +57,6 @@ describe.each(revisions)('results in %s', (revision) => {
     expect(message?.result).toEqual({ content: [], ...complete });
   });
 
-  it('a date-time of the arguments is a date in the input, and a text in the result', async () => {
-    const { server } = await start();
-    const book = { id: 1, title: '', added: '2026-01-31T12:00:00.000Z' };
-    const { message } = await call(server, 'books_add', book, options);
-    expect(message?.result?.['structuredContent']).toEqual(book);
-  });
-
   it.each([
     [
       'orders_order',

@@ -148,35 +148,6 @@ describe.each<[name: string, connect: Connect, version: string]>([
     expect(after.content).toMatchObject([{ text: '3' }]);
   });
 
-  it('receives an error when its token is revoked during a subscription', async () => {
-    const { client, valid } = await open('reader');
-    const running = Promise.withResolvers<void>();
-    const calling = client.callTool(
-      { name: 'steps', arguments: { count: 1000, ms: 50 } },
-      { onprogress: () => running.resolve() },
-    );
-    await running.promise;
-    valid.delete('reader');
-    const result = await calling;
-    expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toContain('UNAUTHORIZED');
-  });
-
-  it('receives the result of a subscription without a value', async () => {
-    const { client } = await open();
-    await client.listTools();
-    expect((await client.callTool({ name: 'steps', arguments: { count: 0 } })).content).toEqual([]);
-  });
-
-  it('connects again', async () => {
-    const running = await start();
-    for (const _round of [1, 2]) {
-      const client = await connect(running, 'keeper');
-      expect((await client.callTool({ name: 'books_count' })).content).toMatchObject([{ text: '3' }]);
-      await client.close();
-    }
-  });
-
   it('goes on when another process takes the place of its server', async () => {
     needs('a port');
     const { client, server, valid } = await open();

@@ -36,7 +36,6 @@ async function heapGrowth(calls: number): Promise<number> {
   let before = 0;
   for (let sent = 0; sent < calls; sent += kinds.length) {
     if (sent === calls / 10) before = heap();
-    // oxlint-disable-next-line no-await-in-loop -- ten at once
     await Promise.all(kinds.map((each, index) => each(sent + index)));
     if (sent % 10_000 === 0) records.length = 0;
   }

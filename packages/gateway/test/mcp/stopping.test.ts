@@ -119,14 +119,3 @@ describe.each(revisions)('in %s', (revision) => {
     });
   });
 });
-
-it.runIf(has('a port'))('a stop without time ends each call that streams with a result', async () => {
-  const { seen, server } = await start();
-  const calling = Promise.all(Array.from({ length: 20 }, (_, id) => call(server, 'endless', {}, { id })));
-  // A stream is pulled once its response is sent.
-  await expect.poll(() => seen.started).toBe(20);
-  expect(await server.close({ timeoutMs: 0, graceMs: 0 })).toBe(20);
-  for (const [id, reply] of (await calling).entries()) {
-    expect([reply.message?.id, errorOf(reply)]).toEqual([id, stopped]);
-  }
-});

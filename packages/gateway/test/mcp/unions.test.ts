@@ -1,3 +1,4 @@
+import { inputs } from '@petstore/testing/forms';
 import { initTRPC } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
@@ -9,11 +10,7 @@ import { z } from 'zod';
 import { send } from './messages.ts';
 import { combinators, providerProblems } from './providerProblems.ts';
 
-/**
- * How many generated inputs are compared: `GENERATED_INPUTS=5000 npx vitest run --project gateway-test:uws mcp/unions` takes
- * 4 minutes on a busy machine.
- */
-const generatedInputs = Number(process.env['GENERATED_INPUTS'] ?? 300);
+const generatedInputs = inputs(1500, 60);
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
@@ -72,7 +69,6 @@ const inputSchemaOf = async (...chain: readonly z.ZodType[]): Promise<InputSchem
   (await serve(...chain)).inputSchema;
 
 const text = { type: 'string' };
-const id = z.string();
 
 it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
   [
@@ -112,16 +108,6 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     { type: 'object', properties: { id: { anyOf: [text, { type: 'boolean' }] } }, required: ['id'] },
   ],
   [
-    'an intersection',
-    [z.object({ a: z.string() }).and(z.object({ b: z.string().optional(), a: z.string().optional() }))],
-    { type: 'object', properties: { a: expect.anything() as unknown, b: text }, required: ['a'] },
-  ],
-  [
-    'a chain whose later input does not require a property',
-    [z.object({ a: z.string() }), z.object({ a: z.string().optional() })],
-    { type: 'object', properties: { a: text }, required: ['a'] },
-  ],
-  [
     'a chain with a union',
     [z.object({ name: z.string() }), z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
     {
@@ -129,15 +115,6 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
       description: 'Its properties are those of one of: name, a; name, b.',
       properties: { name: text, a: text, b: text },
       required: ['name'],
-    },
-  ],
-  [
-    'a union in a union, with one schema for two properties',
-    [z.union([z.union([z.object({ id }), z.object({ all: z.literal(true) })]), z.object({ id })])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: id; all = true.',
-      properties: { id: text, all: { type: 'boolean', const: true } },
     },
   ],
   [
@@ -150,19 +127,6 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
       type: 'object',
       description: 'Its properties are those of one of: a; a, c; b, a; b, c.',
       properties: { a: { anyOf: [text, { type: 'boolean' }] }, b: text, c: text },
-    },
-  ],
-  [
-    'a union that makes a required property optional',
-    [
-      z.object({ a: z.string() }),
-      z.union([z.object({ a: z.string().optional(), b: z.string() }), z.object({ c: z.string() })]),
-    ],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a, b; a, c.',
-      properties: { a: text, b: text, c: text },
-      required: ['a'],
     },
   ],
   [
@@ -392,47 +356,5 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
     }
   });
   await fc.assert(check, { numRuns: generatedInputs });
-  expect(accepted).toBeGreaterThan(100);
+  expect(accepted).toBeGreaterThan(generatedInputs / 3);
 }, 900_000);
-
-const anyValue = fc.constantFrom(
-  '',
-  'a',
-  'x',
-  'ab',
-  1,
-  2,
-  7,
-  -1,
-  0.5,
-  true,
-  null,
-  [],
-  ['a'],
-  [1],
-  { x: 1 },
-  { x: 'a' },
-);
-
-it('the schema of a tool whose input is one object accepts exactly what the procedure accepts', async () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  const outcomes = new Set<boolean>();
-  const others = fc.dictionary(fc.oneof(name, fc.constant('e')), anyValue);
-  const objects = member.chain(({ schema, value }) =>
-    fc.tuple(fc.constant(schema), fc.array(fc.oneof(value, others), { minLength: 20, maxLength: 20 })),
-  );
-  const check = fc.asyncProperty(objects, async ([schema, values]) => {
-    const { call, inputSchema } = await serve(schema);
-    // JSON Schema reads a format as an annotation.
-    if (JSON.stringify(inputSchema).includes('"format"')) return;
-    const validate = ajv.compile(inputSchema);
-    for (const each of values) {
-      const args = JSON.parse(JSON.stringify(each)) as object;
-      const isAccepted = (await call(args)).error === undefined;
-      outcomes.add(isAccepted);
-      expect({ args, isValid: validate(args) }).toEqual({ args, isValid: isAccepted });
-    }
-  });
-  await fc.assert(check, { numRuns: generatedInputs / 3 });
-  expect(outcomes.size).toBe(2);
-});

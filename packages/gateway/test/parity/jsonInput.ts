@@ -10,16 +10,15 @@ const boundaries = [
   [1 - 2 ** 53, -(2 ** 53), -(2 ** 53) - 2, -(2 ** 63), -(2 ** 63) - 2048, 2 ** 31, 2 ** 32],
 ].flat();
 
-/** Any number that JSON can represent. */
+/**
+ * Any number that JSON can represent. REST rejects others, while over tRPC `JSON.parse` reads `1e400` as `Infinity`.
+ */
 export const finiteNumber: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(...boundaries),
   fc.integer({ min: -3, max: 130 }),
   fc.maxSafeInteger(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
-
-/** Includes infinities, because `JSON.parse` reads `1e400` as `Infinity`. */
-const anyNumber = fc.oneof({ weight: 9, arbitrary: finiteNumber }, fc.constantFrom(Infinity, -Infinity));
 
 /** Any string, including lone surrogates. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
@@ -47,8 +46,8 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Any JSON value. */
-export const anyJsonValue = (someNumber: fc.Arbitrary<number> = anyNumber): fc.Arbitrary<unknown> => {
-  const scalar = fc.oneof(someNumber, anyText, fc.boolean(), fc.constant(null));
+export const anyJsonValue = (): fc.Arbitrary<unknown> => {
+  const scalar = fc.oneof(finiteNumber, anyText, fc.boolean(), fc.constant(null));
   const name = fc.oneof(anyText, memberNames);
   const { nested } = fc.letrec<{ nested: unknown }>((tie) => ({
     nested: fc.oneof(
@@ -81,9 +80,8 @@ const asText = (value: unknown) => (typeof value === 'string' ? value : jsonText
  */
 export function mostlyValidInput(
   members: Readonly<Record<string, fc.Arbitrary<unknown>>>,
-  someNumber: fc.Arbitrary<number> = anyNumber,
 ): fc.Arbitrary<unknown> {
-  const wrongValue = anyJsonValue(someNumber);
+  const wrongValue = anyJsonValue();
   // The more members, the rarer an error in each: about every second input is valid.
   const weight = Math.max(14, 6 * Object.keys(members).length);
   const memberEntries = Object.entries(members).map(([name, valid]) =>

@@ -1,5 +1,4 @@
 import type { Gateway } from 'trpc-gateway';
-import type { Client } from '../client.ts';
 import { jsonText } from './jsonText.ts';
 
 /** An HTTP request that calls a procedure. */
@@ -22,20 +21,12 @@ interface ResponseText {
 export type Send = (call: Call) => Promise<ResponseText>;
 
 /** Sends calls by `gateway.fetch`: without a socket, thousands of calls take seconds. */
-export function inProcess({ fetch }: Gateway, apiKey: string): Send {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+export function inProcess({ fetch }: Gateway): Send {
+  const headers = { 'content-type': 'application/json' };
   return async ({ method, target, body }) => {
     const init = { method, headers, body };
     const response = await fetch(`http://localhost${target}`, init);
     return { status: response.status, text: await response.text() };
-  };
-}
-
-/** Sends calls over a port. The client also checks each response by `responseProblems.ts`. */
-export function overPort(client: Client): Send {
-  return async ({ method, target, body }) => {
-    const received = await client.send(method, target, body === undefined ? {} : { body });
-    return { status: received.status, text: received.body.toString() };
   };
 }
 

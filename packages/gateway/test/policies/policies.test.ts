@@ -185,23 +185,6 @@ it.each<[what: string, stream: (started: Awaited<ReturnType<typeof startShape>>)
   },
 );
 
-it('a stream that a policy replaces is settled', async () => {
-  const settled: unknown[] = [];
-  const { rest } = await startShape(router, {
-    createContext: () => ({ tenant: undefined }),
-    policies: [
-      {
-        complete(_context, response) {
-          response.body = 'none';
-        },
-        settled: ({ isStream }) => void settled.push(isStream),
-      },
-    ],
-  });
-  expect(await (await rest('/changes')).text()).toBe('none');
-  expect(settled).toEqual([true]);
-});
-
 describe('a policy that waits', () => {
   const t = initTRPC.context<{ readonly response: ResponseControls }>().meta<GatewayMeta>().create();
   const late = t.router({

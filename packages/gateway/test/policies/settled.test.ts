@@ -65,6 +65,20 @@ const router = t.router({
   failingFile: t.procedure
     .meta({ openapi: { method: 'GET', path: '/failing-file', produces: 'text/plain' } })
     .query(() => failsAfter(Buffer.from('file'))),
+  left: t.procedure
+    .meta({
+      openapi: { method: 'GET', path: '/left' },
+      mcp: { description: 'Waits until its client leaves.' },
+    })
+    .query(async ({ ctx, signal }) => {
+      ctx.runs += 1;
+      if (signal && !signal.aborted) await once(signal, 'abort');
+      throw new TRPCError({ code: 'CONFLICT' });
+    }),
+  twoErrors: t.procedure.query(() => ({
+    first: Promise.reject(new TRPCError({ code: 'CONFLICT' })),
+    later: nextTurn().then(() => Promise.reject(new TRPCError({ code: 'NOT_FOUND' }))),
+  })),
   endlessEvents: t.procedure
     .meta({ openapi: { method: 'GET', path: '/endless', event: z.int() } })
     .subscription(({ signal }) => endless(1, signal)),
@@ -275,6 +289,24 @@ it('settled runs once for a subscription whose client disconnects before its fir
   expect(started.settled).toEqual([[undefined]]);
 });
 
+it.each<[protocol: string, call: Way]>([
+  ['REST', fetched('/v1/left')],
+  ['tRPC', fetched('/trpc/left')],
+  ['MCP', tool('left')],
+])(
+  'settled has CLIENT_CLOSED_REQUEST for a call over %s that fails after its client left',
+  async (_protocol, call) => {
+    const client = new AbortController();
+    const started = await start({});
+    const response = call(started, { signal: client.signal });
+    await expect.poll(started.runs).toBe(1);
+    client.abort();
+    await expect(response).rejects.toThrow('aborted');
+    await recorded(started);
+    expect(started.settled).toEqual([['CLIENT_CLOSED_REQUEST']]);
+  },
+);
+
 describe('a stream that ends otherwise than it should', () => {
   const subscribe =
     (path: string, onData?: (stop: () => void) => void): Way =>
@@ -297,6 +329,13 @@ describe('a stream that ends otherwise than it should', () => {
   ])('settled has the code of the error with which %s end after their first value', async (_what, fail) => {
     const started = await start({});
     await fail(started).catch(() => undefined);
+    await recorded(started);
+    expect(started.settled).toEqual([['CONFLICT']]);
+  });
+
+  it('settled has the first error of a call, of whose JSON lines two have one', async () => {
+    const started = await start({});
+    await fetched('/trpc/twoErrors?batch=1', {}, lines)(started);
     await recorded(started);
     expect(started.settled).toEqual([['CONFLICT']]);
   });

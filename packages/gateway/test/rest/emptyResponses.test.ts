@@ -52,7 +52,7 @@ const router = t.router({
     }),
 });
 
-async function start(options: { readonly voidStatus?: 200 | 204 }) {
+async function start(options: { readonly compatibility?: 'trpc-to-openapi' }) {
   const { document, rest } = await startShape(router, {
     routes: { 'POST /v1/route': () => ({ status: 205, headers: [], body: 'text' }) },
     ...options,
@@ -79,25 +79,33 @@ const json = 'application/json';
 const anything = { [json]: { schema: {} } };
 const text = { [json]: { schema: { type: 'string' } } };
 
-it.each<[path: string, voidStatus: 200 | 204, status: number, type: string | null, documented: object]>([
-  ['/default', 200, 200, json, { 200: anything }],
-  ['/own', 200, 200, json, { 200: anything }],
-  ['/created', 200, 201, json, { 201: anything }],
-  ['/none', 200, 204, null, { 204: undefined }],
-  ['/any', 200, 200, json, { 200: anything }],
-  ['/optional', 200, 200, json, { 200: text }],
-  ['/undescribed', 200, 200, json, { 200: anything }],
-  ['/default', 204, 204, null, { 204: undefined }],
-  ['/own', 204, 200, json, { 200: anything }],
-  ['/any', 204, 204, null, { 200: anything, 204: undefined }],
-  ['/reset', 204, 205, null, { 205: undefined }],
-  ['/selected', 204, 205, null, { 200: text, 205: undefined }],
-  ['/chosen', 204, 205, null, { 200: text, 204: undefined, 205: undefined }],
-  ['/route', 204, 205, null, {}],
+it.each<
+  [
+    path: string,
+    compatibility: 'trpc-to-openapi' | undefined,
+    status: number,
+    type: string | null,
+    documented: object,
+  ]
+>([
+  ['/default', 'trpc-to-openapi', 200, json, { 200: anything }],
+  ['/own', 'trpc-to-openapi', 200, json, { 200: anything }],
+  ['/created', 'trpc-to-openapi', 201, json, { 201: anything }],
+  ['/none', 'trpc-to-openapi', 204, null, { 204: undefined }],
+  ['/any', 'trpc-to-openapi', 200, json, { 200: anything }],
+  ['/optional', 'trpc-to-openapi', 200, json, { 200: text }],
+  ['/undescribed', 'trpc-to-openapi', 200, json, { 200: anything }],
+  ['/default', undefined, 204, null, { 204: undefined }],
+  ['/own', undefined, 200, json, { 200: anything }],
+  ['/any', undefined, 204, null, { 200: anything, 204: undefined }],
+  ['/reset', undefined, 205, null, { 205: undefined }],
+  ['/selected', undefined, 205, null, { 200: text, 205: undefined }],
+  ['/chosen', undefined, 205, null, { 200: text, 204: undefined, 205: undefined }],
+  ['/route', undefined, 205, null, {}],
 ])(
-  'POST %s with voidStatus %i is answered with %i, an empty body and the type %s, as documented',
-  async (path, voidStatus, status, type, documented) => {
-    const server = await start(voidStatus === 204 ? {} : { voidStatus });
+  'POST %s with the compatibility %s is answered with %i, an empty body and the type %s, as documented',
+  async (path, compatibility, status, type, documented) => {
+    const server = await start(compatibility ? { compatibility } : {});
     expect(await server.post(path)).toEqual([status, type]);
     expect(server.documented(path)).toEqual(documented);
   },

@@ -11,7 +11,7 @@ const notInteger = 'must be an integer, such as 42 or -7';
 
 describe('a body over REST', () => {
   it('a body may be a discriminated union, which the document describes with its discriminator (trpc-openapi #255)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.animals);
+    const { document, expectRest } = await startShape(inputs.animals);
     const [cat, dog] = [
       { kind: 'cat', lives: 9 },
       { kind: 'dog', born: '2026-01-01T00:00:00.000Z' },
@@ -23,7 +23,6 @@ describe('a body over REST', () => {
       ['/animals', post({ kind: 'fish' }), 400, /^kind: /],
       ['/animals', post(['cat']), 400, notObject],
     ]);
-    expect(await trpc.add.mutate(cat)).toEqual(cat);
     expect(document.paths['/animals']?.['post']?.requestBody).toEqual({
       required: true,
       content: {
@@ -42,14 +41,13 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a union beside a parameter of the path and one of the query (trpc-openapi #255)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.payments);
+    const { document, expectRest } = await startShape(inputs.payments);
     const [path, card] = ['/orders/7/payments', { card: '4242', dryRun: false, orderId: 1 }];
     await expectRest([
       [`${path}?dryRun=true`, post(card), 200, { card: '4242', dryRun: true, orderId: 7 }],
       [path, post({ iban: 'DE1', name: 'A', dryRun: true }), 200, { iban: 'DE1', name: 'A', orderId: 7 }],
       [path, post({ iban: 'DE1' }), 400, /./],
     ]);
-    expect(await trpc.pay.mutate({ orderId: 7, card: '4242' })).toEqual({ orderId: 7, card: '4242' });
     const operation = document.paths['/orders/{orderId}/payments']?.['post'];
     expect(
       operation?.parameters?.map((parameter) => [parameter.in, parameter.name, parameter.required]),
@@ -76,7 +74,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be an array (trpc-openapi #196)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.eventLog);
+    const { document, expectRest } = await startShape(inputs.eventLog);
     const at = '2026-01-01T00:00:00.000Z';
     const nested = (levels: number) => ({ ...post(''), body: '['.repeat(levels) + ']'.repeat(levels) });
     const rounded = { ...post(''), body: `[{"at":"${at}","n":9007199254740993}]` };
@@ -94,11 +92,10 @@ describe('a body over REST', () => {
       required: true,
       content: { [json]: { schema: { type: 'array', maxItems: 2 } } },
     });
-    expect(await trpc.log.mutate([]).catch((error: unknown) => error)).toEqual([]);
   });
 
   it('a body may be a string, a number or null (trpc-openapi #437)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.scalars);
+    const { document, expectRest } = await startShape(inputs.scalars);
     await expectRest([
       ['/greetings', post('hello'), 200, 'hello'],
       ['/greetings', post(5), 400, 'input: must be a string, not a number.'],
@@ -108,7 +105,6 @@ describe('a body over REST', () => {
       ['/level', { method: 'PUT' }, 200, null],
       ['/level', put('5'), 400, 'input: must be a number, not a string.'],
     ]);
-    expect(await trpc.greet.mutate('hello')).toBe('hello');
     expect(document.paths['/level']?.['put']?.requestBody).toMatchObject({
       required: false,
       content: { [json]: { schema: { anyOf: [{ type: 'integer' }, { type: 'null' }] } } },
@@ -116,7 +112,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a record, or a union of an array, an object and null', async () => {
-    const { expectRest, trpc } = await startShape(inputs.records);
+    const { expectRest } = await startShape(inputs.records);
     const hostile = { ...put(''), body: '{"__proto__":"x","constructor":"y"}' };
     await expectRest([
       ['/texts', put({ en: 'dog', de: 'Hund' }), 200, { en: 'dog', de: 'Hund' }],
@@ -126,20 +122,6 @@ describe('a body over REST', () => {
       ['/any', put({ a: 1 }), 200, { a: 1 }],
       ['/any', put(null), 200, null],
     ]);
-    expect(await trpc.translate.mutate({ en: 'dog' })).toEqual({ en: 'dog' });
-  });
-
-  it('a body may be preprocessed, and the document describes its output (trpc-openapi #166)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.trimmed);
-    await expectRest([
-      ['/greetings', post(' abc '), 200, 'abc'],
-      ['/greetings', { method: 'POST' }, 415],
-    ]);
-    expect(await trpc.greet.mutate(' abc ')).toBe('abc');
-    expect(document.paths['/greetings']?.['post']?.requestBody).toEqual({
-      required: true,
-      content: { [json]: { schema: { type: 'string', maxLength: 3 } } },
-    });
   });
 
   it('a body may be an intersection beside a parameter of the path (trpc-openapi #437)', async () => {
@@ -148,7 +130,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a merge patch, in which null removes a field and a missing field is kept (ts-rest #868)', async () => {
-    const { document, expectRest, rest, trpc } = await startShape(inputs.mergePatch);
+    const { document, expectRest, rest } = await startShape(inputs.mergePatch);
     const patch = (body: unknown, type = 'application/merge-patch+json') => ({
       method: 'PATCH',
       headers: { 'content-type': type },
@@ -167,13 +149,12 @@ describe('a body over REST', () => {
     expect(Object.keys(document.paths['/books/{id}']?.['patch']?.requestBody?.content ?? {})).toEqual(
       patchTypes,
     );
-    expect(await trpc.edit.mutate({ id: 1, isbn: null })).toEqual({ id: 1, isbn: null });
   });
 });
 
 describe('a query over REST', () => {
   it('a query may be a union of objects (trpc-openapi #255, ts-rest #800)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.queryUnion);
+    const { document, expectRest } = await startShape(inputs.queryUnion);
     await expectRest([
       ['/thing?type=first&myVar=5', {}, 200, { type: 'first', myVar: '5' }],
       ['/thing?type=another&anotherVar=5', {}, 200, { type: 'another', anotherVar: 5 }],
@@ -181,7 +162,6 @@ describe('a query over REST', () => {
       ['/thing?type=first', {}, 400],
       ['/thing?type=fourth', {}, 400, /^type: must be one of "first", "another", "third"/],
     ]);
-    expect(await trpc.thing.query({ type: 'third' })).toEqual({ type: 'third' });
     expect(
       document.paths['/thing']?.['get']?.parameters?.map(({ name, required = false }) => [name, required]),
     ).toEqual([
@@ -192,7 +172,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may have nested objects, with the style deepObject by default (trpc-openapi #454)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.deepObjects);
+    const { document, expectRest } = await startShape(inputs.deepObjects);
     const page2 = { pagination: { page: 2, limit: 10 }, filter: { name: '5' } };
     const range3 = { filter: { range: { min: 3 } } };
     const unbracketed =
@@ -210,11 +190,13 @@ describe('a query over REST', () => {
         400,
         'pagination.page: must not be sent more than once.',
       ],
+      // Arrays repeat their name (trpc-openapi #391, hapi-openapi #208).
+      ['/things?filter%5Bids%5D=1&filter[ids]=2', {}, 200, { filter: { ids: [1, 2] } }],
+      ['/things?filter[ids]=1&filter[ids]=x', {}, 400, `filter.ids.1: ${notInteger}.`],
       ['/things?pagination=1', {}, 400, unbracketed],
       ['/things?pagination[page=1', {}, 400, /^pagination: is written as "pagination\[page"/],
       [`/things?filter${'[a]'.repeat(101)}=1`, {}, 400, tooDeep],
     ]);
-    expect(await trpc.list.query({ filter: { name: 'a' } })).toEqual({ filter: { name: 'a' } });
     expect(document.paths['/things']?.['get']?.parameters).toEqual([
       expect.objectContaining({ name: 'pagination', in: 'query', style: 'deepObject', explode: true }),
       expect.objectContaining({
@@ -224,22 +206,6 @@ describe('a query over REST', () => {
         description: 'Names continue in brackets, such as `filter[a][b]=…`; arrays repeat their name.',
       }),
     ]);
-  });
-
-  it('a query may have arrays that repeat their name, also within objects (trpc-openapi #391, hapi-openapi #208)', async () => {
-    const { document, expectRest, trpc } = await startShape(inputs.repeated);
-    const website = { filter: { website: ['a', 'b'] } };
-    await expectRest([
-      ['/questions?labels=a&labels=b,c', {}, 200, { labels: ['a', 'b,c'] }],
-      ['/questions?filter%5Bwebsite%5D=a&filter%5Bwebsite%5D=b', {}, 200, website],
-      ['/questions?filter[ids]=1&filter[ids]=x', {}, 400, `filter.ids.1: ${notInteger}.`],
-    ]);
-    expect(await trpc.read.query({ labels: ['a'] })).toEqual({ labels: ['a'] });
-    expect(document.paths['/questions']?.['get']?.parameters?.[0]).toEqual({
-      name: 'labels',
-      in: 'query',
-      schema: { type: 'array', items: { type: 'string' } },
-    });
   });
 
   it('a query may have records and filters that contain themselves (OpenAPI-Specification #1706)', async () => {

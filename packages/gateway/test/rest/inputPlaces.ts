@@ -77,13 +77,6 @@ export const records = t.router({
   ),
 });
 
-const Trimmed = z.preprocess(
-  (value) => (typeof value === 'string' ? value.trim() : value),
-  z.string().max(3),
-);
-
-export const trimmed = t.router({ greet: change({ method: 'POST', path: '/greetings' }, Trimmed) });
-
 const Edited = z.intersection(z.object({ title: z.string() }).partial(), z.object({ id: z.string() }));
 
 export const notes = t.router({ edit: change({ method: 'PATCH', path: '/notes/{id}' }, Edited) });
@@ -114,19 +107,11 @@ export const deepObjects = t.router({
     z.object({
       pagination: z.object({ page: z.int().default(1), limit: z.int().max(100).default(10) }).optional(),
       filter: z
-        .object({ name: z.string().optional(), range: z.object({ min: z.int() }).optional() })
-        .optional(),
-    }),
-  ),
-});
-
-export const repeated = t.router({
-  read: echo(
-    { method: 'GET', path: '/questions' },
-    z.object({
-      labels: z.array(z.string()).optional(),
-      filter: z
-        .object({ website: z.array(z.string()).optional(), ids: z.array(z.int()).optional() })
+        .object({
+          name: z.string().optional(),
+          range: z.object({ min: z.int() }).optional(),
+          ids: z.array(z.int()).optional(),
+        })
         .optional(),
     }),
   ),

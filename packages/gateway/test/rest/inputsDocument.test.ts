@@ -1,3 +1,4 @@
+import { inputs } from '@petstore/testing/forms';
 import { createGateway } from 'trpc-gateway';
 import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
@@ -105,7 +106,6 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
       .endsWith('ab'),
     text,
   ],
-  'z.string().lowercase()': [z.string().lowercase(), text],
   'z.string().includes()': [z.string().includes('a-b'), text],
   'z.string().includes() at a position': [z.string().includes('a-b', { position: 2 }), text],
   'z.string().startsWith()': [z.string().startsWith('a-b/'), text],
@@ -123,7 +123,6 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
   'z.string().regex() of units in a row': [z.string().regex(/^[^a]\S$/), oneOrMoreUnits],
   'z.string().regex() with look-behind': [z.string().regex(/(?<=a)b/), text],
   'z.string().regex() twice': [z.string().regex(/^a/i).regex(/b$/), text],
-  'z.string().readonly()': [z.string().readonly(), text],
   'z.email()': [z.email(), text],
   'z.email() of another pattern': [z.email({ pattern: z.regexes.unicodeEmail }), text],
   'z.email().toLowerCase()': [z.email().toLowerCase(), text],
@@ -134,26 +133,13 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
   'z.url({ normalize }).min()': [z.url({ normalize: true }).min(9), text],
   'z.httpUrl()': [z.httpUrl(), text],
   'z.uuid()': [z.uuid(), text],
-  'z.guid()': [z.guid(), text],
-  'z.ipv4()': [z.ipv4(), text],
   'z.ipv6()': [z.ipv6(), text],
-  'z.cidrv4()': [z.cidrv4(), text],
   'z.cidrv6()': [z.cidrv6(), text],
-  'z.mac()': [z.mac(), text],
-  'z.base64()': [z.base64(), text],
   'z.base64url()': [z.base64url(), text],
-  'z.e164()': [z.e164(), text],
   'z.emoji()': [z.emoji(), text],
-  'z.nanoid()': [z.nanoid(), text],
-  'z.ulid()': [z.ulid(), text],
-  'z.cuid2()': [z.cuid2(), text],
   'z.jwt()': [z.jwt(), text],
-  'z.hash()': [z.hash('md5'), text],
-  'z.hostname()': [z.hostname(), text],
   'z.iso.date()': [z.iso.date(), text],
-  'z.iso.time()': [z.iso.time(), text],
   'z.iso.datetime()': [z.iso.datetime({ offset: true, local: true }), text],
-  'z.iso.duration()': [z.iso.duration(), text],
   'z.stringFormat()': [z.stringFormat('code', /^ab$/i), text],
   'z.stringbool()': [z.stringbool(), text],
   'z.templateLiteral()': [z.templateLiteral([z.string(), '-', z.string().min(1)]), text],
@@ -162,7 +148,6 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
   'z.number()': [z.number(), number],
   'z.int()': [z.int(), number],
   'z.int32()': [z.int32(), number],
-  'z.uint32()': [z.uint32(), number],
   'z.float32()': [z.float32(), number],
   'z.number() with bounds': [z.number().gt(-5).gte(-5).lt(5).lte(7), number],
   // zod rounds: it takes 535023389495.9295 for a multiple of 0.01, and 2 ** 53 - 1 for one of 3.
@@ -186,7 +171,6 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
     number,
   ],
   'z.boolean()': [z.boolean(), scalar],
-  'z.null()': [z.null(), scalar],
   'z.date()': [z.date().min(new Date('2026-01-01')), text],
   'z.array()': [z.array(z.number()).min(1).max(3), list(number)],
   'z.array().overwrite()': [
@@ -251,10 +235,10 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
     z.intersection(z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })),
     fc.record({ a: text, b: text }, { requiredKeys: [] }),
   ],
+  'z.intersection() with an optional part': [z.intersection(z.string().optional(), z.string()), text],
   'z.nullable()': [z.string().max(2).nullable(), scalar],
   'z.nullish()': [z.string().nullish(), scalar],
   'z.optional()': [z.string().optional(), text],
-  'z.exactOptional()': [z.string().exactOptional(), text],
   'z.nonoptional()': [z.nonoptional(z.string().optional()), text],
   'z.default()': [z.string().default('a'), text],
   'z.prefault()': [z.string().trim().min(1).prefault('a'), text],
@@ -282,7 +266,8 @@ const kinds: Readonly<Record<string, readonly [z.ZodType, fc.Arbitrary<unknown>]
   'z.coerce.number()': [z.coerce.number(), number],
   'z.coerce.string()': [z.coerce.string().max(3), text],
   'z.json()': [z.json(), anything],
-  'z.any()': [z.any(), anything],
+  'z.any().readonly()': [z.any().readonly(), anything],
+  'z.any().nullable()': [z.any().nullable(), anything],
   'a recursive object': [
     z.object({
       a: z.string(),
@@ -320,9 +305,9 @@ const returned = t.router(
               `kind${index}`,
               t.procedure
                 .meta({ openapi: { method: 'POST', path: `/kind${index}` } })
-                .input(z.object({ value: z.unknown() }))
+                .input(z.object({ value: z.unknown().optional(), isSet: z.boolean().default(true) }))
                 .output(z.object({ value: schema }))
-                .mutation(({ input }) => input as never),
+                .mutation(({ input: { isSet, value } }) => (isSet ? { value } : {}) as never),
             ],
           ],
     ),
@@ -442,7 +427,7 @@ it.each(entries.map(([name, [, values]], index) => [name, index, values] as cons
         const errors = isAccepted ? (validate.errors ?? null) : null;
         expect({ value, isValid, errors }).toEqual({ value, isValid: isExpected, errors: null });
       }),
-      { numRuns: 100 },
+      { numRuns: inputs(500, 20) },
     );
     for (const value of looser[name] ?? []) {
       expect([value, validate({ value }), await accepts('strict', index, { value })]).toEqual([
@@ -466,19 +451,34 @@ it.each(
   },
 );
 
-it.each(
-  entries.flatMap(([name, [, values]], index) =>
-    Object.hasOwn(returned._def.procedures, `kind${index}`) ? [[name, index, values] as const] : [],
-  ),
-)('the document describes every output that the procedure returns: %s', async (_name, index, values) => {
-  const validate = await validatorOf('output', index, ok);
-  expect.hasAssertions();
-  await fc.assert(
-    fc.asyncProperty(fc.option(values, { nil: undefined }), async (value) => {
-      const response = await send('output', index, { value });
-      const isWrong = response.status === 200 && !validate(await response.json());
-      expect({ value, errors: isWrong ? validate.errors : null }).toEqual({ value, errors: null });
-    }),
-    { numRuns: 50 },
-  );
-});
+const outputs = entries.flatMap(([name, [, values]], index) =>
+  Object.hasOwn(returned._def.procedures, `kind${index}`) ? [[name, index, values] as const] : [],
+);
+
+it.each(outputs)(
+  'the document requires %s of a response only if the procedure always returns it',
+  async (_name, index) => {
+    const validate = await validatorOf('output', index, ok);
+    const isAbsent = async (isSet: boolean) => {
+      const response = await send('output', index, { isSet });
+      return response.status === 200 && !Object.hasOwn((await response.json()) as object, 'value');
+    };
+    expect(validate({})).toBe((await isAbsent(true)) || (await isAbsent(false)));
+  },
+);
+
+it.each(outputs)(
+  'the document describes every output that the procedure returns: %s',
+  async (_name, index, values) => {
+    const validate = await validatorOf('output', index, ok);
+    expect.hasAssertions();
+    await fc.assert(
+      fc.asyncProperty(fc.option(values, { nil: undefined }), async (value) => {
+        const response = await send('output', index, { value });
+        const isWrong = response.status === 200 && !validate(await response.json());
+        expect({ value, errors: isWrong ? validate.errors : null }).toEqual({ value, errors: null });
+      }),
+      { numRuns: inputs(250, 10) },
+    );
+  },
+);

@@ -5,8 +5,6 @@ export interface FrameParts {
   readonly opcode?: number;
   /** Default: true. */
   readonly fin?: boolean;
-  /** The three reserved bits, 0 to 7. Default: 0. */
-  readonly rsv?: number;
   /** Whether the payload is masked, as a client's must be. Default: true. */
   readonly masked?: boolean;
   /** The announced length. Default: the payload's length. */
@@ -16,12 +14,12 @@ export interface FrameParts {
 /** Returns a client's WebSocket frame (RFC 6455 §5.2). The options can violate each rule. */
 export function frame(
   payload: string | Uint8Array,
-  { opcode = 1, fin = true, rsv = 0, masked = true, length }: FrameParts = {},
+  { opcode = 1, fin = true, masked = true, length }: FrameParts = {},
 ): Buffer {
   const bytes = Buffer.from(payload);
   const announced = length ?? bytes.length;
   const maskBit = masked ? 0x80 : 0;
-  const head = [(fin ? 0x80 : 0) | (rsv << 4) | opcode];
+  const head = [(fin ? 0x80 : 0) | opcode];
   let size = Buffer.alloc(0);
   if (announced < 126) head.push(maskBit | Number(announced));
   else if (announced < 65_536) {
@@ -39,13 +37,8 @@ export function frame(
   return Buffer.concat([Buffer.from(head), size, mask, bytes]);
 }
 
-/** Returns the payload of a close frame (RFC 6455 §5.5.1). */
-export function closePayload(code: number, reason = ''): Buffer {
-  return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
-}
-
 /** A frame sent by a server, unmasked. */
-export interface ServerFrame {
+interface ServerFrame {
   readonly opcode: number;
   readonly payload: Buffer;
 }
@@ -73,10 +66,6 @@ export class FrameReader {
     const close = this.frames.find(({ opcode }) => opcode === 8);
     if (close === undefined) return undefined;
     return close.payload.length >= 2 ? close.payload.readUInt16BE(0) : 1005;
-  }
-
-  get texts(): string[] {
-    return this.frames.filter(({ opcode }) => opcode === 1).map(({ payload }) => payload.toString());
   }
 
   #take(): boolean {

@@ -96,15 +96,3 @@ it('a key is no longer verified after its WebSocket is closed', async () => {
   await sleep(2500);
   expect(verifications).toBe(verificationsBefore);
 });
-
-it('close() completes while a client keeps sending calls, and closes its WebSocket with 1001 after a reconnect message', async () => {
-  const { connectClient, server } = await startSocketGateway();
-  const client = connectClient();
-  let id = 0;
-  const calling = setInterval(() => client.send(call((id += 1), 'query', 'slow', 100)), 20);
-  await until(() => expect(client.messages.length).toBeGreaterThan(2));
-  expect(await server.close({ timeoutMs: 600_000 })).toBe(0);
-  clearInterval(calling);
-  expect((await client.closed)[0]).toBe(1001);
-  expect(client.messages).toContainEqual({ id: null, method: 'reconnect' });
-});

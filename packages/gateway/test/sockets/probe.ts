@@ -9,8 +9,6 @@ export interface Probe {
   readonly received: FrameReader;
   /** Code of the server's close frame; 1006, as in browsers, if the connection ended without one. */
   readonly closed: Promise<number>;
-  /** Resolves when the condition is true, the connection is closed or `ms` (default 3000) have passed. */
-  readonly until: (condition: () => boolean, ms?: number) => Promise<void>;
 }
 
 /** Opens a WebSocket and waits for the response to the upgrade. */
@@ -27,11 +25,8 @@ export async function probe(port: number, target = '/trpc'): Promise<Probe> {
     // After a close frame the connection is closed (RFC 6455 §7.1.1).
     if (received.closeCode !== undefined) socket.end();
   });
-  const until = async (condition: () => boolean, ms = 3000) => {
-    const end = performance.now() + ms;
-    while (!condition() && !socket.closed && performance.now() < end) await sleep(2);
-  };
-  await until(() => received.status !== 0, 10_000);
+  const end = performance.now() + 10_000;
+  while (received.status === 0 && !socket.closed && performance.now() < end) await sleep(2);
   if (received.status === 0) throw new Error('The server did not answer the WebSocket upgrade within 10 s.');
-  return { socket, received, closed, until };
+  return { socket, received, closed };
 }

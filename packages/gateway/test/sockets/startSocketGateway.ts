@@ -55,9 +55,6 @@ function createRouter(activity: RouterActivity) {
       return 'query';
     }),
     slowWrite: t.procedure.input(z.int()).mutation(({ input, signal }) => slow('mutation', input, signal)),
-    broken: t.procedure.query(() => {
-      throw new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: 'broken' });
-    }),
     ticks: t.procedure
       .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
       .subscription(async function* ({ signal }) {

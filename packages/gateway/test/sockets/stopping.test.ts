@@ -123,23 +123,6 @@ it.each([
   },
 );
 
-it('a call that arrives within graceMs after the request to reconnect is answered with 503, and the socket then closes', async () => {
-  const { connectClient, server, activity } = await startSocketGateway();
-  const client = connectClient();
-  client.send(call(1, 'query', 'caller'));
-  await until(() => expect(client.messages).toHaveLength(1));
-  const closed = server.close({ graceMs: 500 });
-  await until(() => expect(client.messages).toContainEqual(reconnect));
-  client.send(call(2, 'mutation', 'slowWrite', 1));
-  await until(() =>
-    expect(client.messages.at(-1)).toMatchObject({ id: 2, error: { data: { httpStatus: 503 } } }),
-  );
-  expect(client.socket.readyState).toBe(client.socket.OPEN);
-  expect(await closed).toBe(0);
-  expect(await client.closed).toEqual([1001, 'The server is stopping.']);
-  expect(activity.finished).toEqual([]);
-});
-
 it('close() resolves as soon as its clients have closed their WebSockets', async () => {
   const { connectClient, server } = await startSocketGateway();
   const client = connectClient();
@@ -173,16 +156,6 @@ it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
     expect(await text).not.toContain('data: 1');
   },
 );
-
-it('close() lets a JSON Lines response complete', async () => {
-  const { fetch, http, server } = await startSocketGateway();
-  const response = await fetch(`${http}/trpc/slow?batch=1&input=${encodeURIComponent('{"0":200}')}`, {
-    headers: { ...withKey.headers, 'trpc-accept': 'application/jsonl' },
-  });
-  const text = response.text();
-  expect(await server.close()).toBe(0);
-  expect(await text).toContain('"query"');
-});
 
 it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
   const { connectClient, server, activity } = await startSocketGateway();

@@ -1,4 +1,5 @@
 import { bearer, createGateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { once } from 'node:events';
@@ -14,7 +15,7 @@ const Pet = z.object({ id: z.int(), name: z.string() });
 
 const router = t.router({
   getPet: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/pets/{id}' } })
+    .meta({ openapi: { method: 'GET', path: '/pets/{id}' }, mcp: { description: 'Returns a pet.' } })
     .input(z.object({ id: z.int() }))
     .output(Pet)
     .query(({ input }) => ({ id: input.id, name: 'Rex' })),
@@ -37,6 +38,7 @@ const gateway = await createGateway({
   authentication: bearer({ verify: (token) => token === 'key' && { name: 'Ada' } }),
   createContext: () => ({}),
   document: { title: 'Trace', version: '0.0.0' },
+  mcp: mcp(),
   onResponse: () => onResponse(),
 });
 const server = await listen(gateway);
@@ -63,6 +65,8 @@ async function send(path: string, options: SendOptions = {}, body?: string): Pro
 const input = encodeURIComponent('{"id":1}');
 const batch = `/trpc/getPet,getPet?batch=1&input=${encodeURIComponent('{"0":{"id":1},"1":{"id":2}}')}`;
 const json = { 'content-type': 'application/json' };
+const toolCall =
+  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getPet","arguments":{"id":1}}}';
 
 /**
  * One request of each kind, on a connection that is open and stays open, with few headers: each further header enters
@@ -80,6 +84,7 @@ const requests = {
     socket.send('{"id":1,"method":"query","params":{"path":"getPet","input":{"id":1}}}');
     return once(socket, 'message');
   },
+  tool: () => send('/mcp', { method: 'POST', headers: json }, toolCall),
 } satisfies Readonly<Record<string, () => Promise<unknown>>>;
 
 export type RequestName = keyof typeof requests;

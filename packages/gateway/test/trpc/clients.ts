@@ -12,12 +12,11 @@ import {
 } from '@trpc/client';
 import { isTrpcBefore } from '@petstore/testing/olderTrpc';
 import { EventSource, type EventSourceInit } from 'eventsource';
-import superjson from 'superjson';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Fetch } from '../fetch.ts';
 import { needs } from '../servers.ts';
-import type { SuperjsonRouter, RpcRouter } from './rpcRouter.ts';
+import type { RpcRouter } from './rpcRouter.ts';
 
 /** A server's tRPC endpoints, as options of the links of `@trpc/client`. */
 export interface Endpoints {
@@ -33,12 +32,15 @@ export interface Endpoints {
 // @trpc/client before 11.4 reads constants of the global class, also if it has another one.
 if (isTrpcBefore('11.4.0')) Object.assign(globalThis, { EventSource });
 
-/** Returns the endpoints below `origin` and `basePath`, called with `fetch`. */
-export const endpointsOf = (
-  { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
-  basePath: string,
-): Endpoints => {
-  const url = `${origin}${basePath}`;
+/** Returns the endpoints of a server, called with its `fetch`. */
+export const endpointsOf = ({
+  origin,
+  fetch,
+}: {
+  readonly origin: string;
+  readonly fetch: Fetch;
+}): Endpoints => {
+  const url = `${origin}/trpc`;
   return {
     http: { url, fetch },
     events: { url, EventSource, eventSourceOptions: { fetch } },
@@ -46,9 +48,8 @@ export const endpointsOf = (
   };
 };
 
-export type Client = TRPCClient<RpcRouter>;
-
-export const clientOf = (...links: TRPCLink<RpcRouter>[]): Client => createTRPCClient({ links });
+export const clientOf = (...links: TRPCLink<RpcRouter>[]): TRPCClient<RpcRouter> =>
+  createTRPCClient({ links });
 
 /** The `WebSocket` class of `ws`, typed as the browser's; only the event types differ. */
 const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
@@ -79,17 +80,6 @@ export const subscriptionLinks = {
     httpSubscriptionLink<RpcRouter, typeof EventSource>(endpoints.events),
   wsLink: callLinks.wsLink,
 } satisfies Record<string, (endpoints: Endpoints) => TRPCLink<RpcRouter>>;
-
-const transformed = { transformer: superjson } as const;
-
-export const superjsonLinks = {
-  httpLink: (endpoints: Endpoints) => httpLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
-  httpBatchLink: (endpoints: Endpoints) =>
-    httpBatchLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
-  httpBatchStreamLink: (endpoints: Endpoints) =>
-    httpBatchStreamLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
-  wsLink: (endpoints: Endpoints) => wsLink({ client: wsClient(endpoints), ...transformed }),
-} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<SuperjsonRouter>>;
 
 /**
  * Returns a `fetch` for the package `eventsource` that makes it reconnect after 20 ms instead of 3 s: it inserts a `retry`

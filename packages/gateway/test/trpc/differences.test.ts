@@ -16,7 +16,7 @@ interface Behavior {
 }
 
 /**
- * A known difference between the gateway and tRPC's own adapters, tested on both. `sockets/malformedFrames` has the close codes, and
+ * A known difference between the gateway and tRPC's own adapters, tested on both. `adapterDifferences` has the close codes, and
  * docs/gateway/trpc.md also lists headers and options that these tests do not use.
  */
 interface Difference {

@@ -6,25 +6,20 @@ import type { ServeRpc } from './start.ts';
 export const serveGateway: ServeRpc = async ({
   router,
   createContext,
-  basePath = '/trpc',
-  port = 0,
-  trpc = {},
+  onError = () => {},
   maxBodySize = 1_048_576,
-  keepAlive,
 }) => {
   const gateway = await createGateway({
     router,
     createContext: ({ info }) => createContext(info),
     maskUnexpectedErrors: false,
-    trpcBasePath: basePath,
     maxBodySize,
-    trpc,
-    ...(keepAlive && { sockets: { keepAlive } }),
+    trpc: { onError },
     document: { title: 'RPC clients', version: '0.0.0' },
     // Procedures throw on purpose: do not log their errors.
     onResponse: () => {},
   });
-  const server = await serve(gateway, { port });
+  const server = await serve(gateway);
   return {
     origin: server.origin,
     fetch: server.fetch,

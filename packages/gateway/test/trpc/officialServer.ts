@@ -10,30 +10,25 @@ import type { ServeRpc } from './start.ts';
 export const serveOfficial: ServeRpc = async ({
   router,
   createContext,
-  basePath = '/trpc',
-  port = 0,
-  trpc,
+  onError = () => {},
   maxBodySize = 1_048_576,
-  keepAlive,
 }) => {
   const server = createHTTPServer({
     router,
-    basePath: `${basePath}/`,
+    basePath: '/trpc/',
     createContext: ({ info }) => createContext(info),
-    maxBodySize: maxBodySize,
-    ...trpc,
+    maxBodySize,
+    onError,
   });
   const sockets = new WebSocketServer({ server, maxPayload: maxBodySize });
   const { broadcastReconnectNotification } = applyWSSHandler({
     wss: sockets,
-    prefix: basePath,
+    prefix: '/trpc',
     router,
     createContext: ({ info }) => createContext(info),
-    ...(trpc?.maxBatchSize !== undefined && { maxBatchSize: trpc.maxBatchSize }),
-    ...(trpc?.onError && { onError: trpc.onError }),
-    ...(keepAlive && { keepAlive }),
+    onError,
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
   return {

@@ -1,5 +1,5 @@
-import type { AnyTRPCRouter } from '@trpc/server';
-import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
+import type { TRPCRequestInfo } from '@trpc/server/http';
 import { onTestFinished } from 'vitest';
 import type { Fetch } from '../fetch.ts';
 import { type Endpoints, endpointsOf } from './clients.ts';
@@ -11,16 +11,8 @@ interface TrpcOptions {
   readonly router: AnyTRPCRouter;
   /** Receives tRPC's `info`, or `undefined` for a REST call. */
   readonly createContext: (info: TRPCRequestInfo | undefined) => object | Promise<object>;
-  /** Default: `/trpc`. */
-  readonly basePath?: `/${string}`;
-  /** Default: 0, any free port. */
-  readonly port?: number;
-  readonly trpc?: Pick<
-    HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
-    'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
-  >;
+  readonly onError?: (failed: { readonly path: string | undefined; readonly error: TRPCError }) => void;
   readonly maxBodySize?: number;
-  readonly keepAlive?: { readonly enabled: boolean; readonly pingMs: number; readonly pongWaitMs: number };
 }
 
 /** A running server of HTTP and WebSockets. */
@@ -49,7 +41,7 @@ export interface Running {
   readonly errors: string[];
 }
 
-export interface StartOptions extends Partial<Omit<TrpcOptions, 'createContext'>> {
+export interface StartOptions extends Partial<Omit<TrpcOptions, 'createContext' | 'onError'>> {
   readonly streams?: StreamOptions;
   /** Called by `createContext`. An error thrown here is thrown by `createContext`. */
   readonly admit?: (info: TRPCRequestInfo | undefined) => void;
@@ -60,7 +52,7 @@ export type Start = (options?: StartOptions) => Promise<Running>;
 
 export const startWith =
   (serve: ServeRpc): Start =>
-  async ({ streams, admit, trpc, ...options } = {}) => {
+  async ({ streams, admit, ...options } = {}) => {
     const calls = new LiveCalls();
     const contexts: SeenInfo[] = [];
     const errors: string[] = [];
@@ -73,16 +65,11 @@ export const startWith =
         admit?.(info);
         return { calls, seen };
       },
-      trpc: {
-        ...trpc,
-        onError: ({ path, error }) => {
-          errors.push(`${path ?? '-'} ${error.code}`);
-        },
-      },
+      onError: ({ path, error }) => void errors.push(`${path ?? '-'} ${error.code}`),
     });
     onTestFinished(() => server.close());
     return {
-      endpoints: endpointsOf(server, options.basePath ?? '/trpc'),
+      endpoints: endpointsOf(server),
       server,
       calls,
       contexts,

@@ -67,9 +67,9 @@ export type Rows = Readonly<Record<string, Row>>;
 
 const hasParameter = (path: string) => path.includes('{');
 
-/** The row that the option `ignoreEmptyQuery` removes. */
+/** The row that the compatibility with trpc-to-openapi on Express removes. */
 export const emptyQueryRow =
-  'On Express, an empty value of a query, `?search=`, is the empty text, not absent; `ignoreEmptyQuery` keeps it absent.';
+  'On Express, an empty value of a query, `?search=`, is the empty text, not absent; `trpc-to-openapi-express` keeps it absent.';
 
 /** How the gateway with the preset differs from trpc-to-openapi. */
 export const presetRows: Rows = {
@@ -141,11 +141,11 @@ const strictWhy = {
 
 /** How the gateway without the preset differs further. */
 export const strictRows: Rows = {
-  'A path with a slash at its end is 404; `ignoreTrailingSlash` serves it.': {
+  'A path with a slash at its end is 404.': {
     why: strictWhy.url,
     covers: ({ sent, ours }) => sent.twist === 'slash' && ours.status === 404,
   },
-  'A path in another case is 404; `ignorePathCase` serves it.': {
+  'A path in another case is 404.': {
     why: strictWhy.url,
     covers: ({ sent, ours }) => sent.twist === 'case' && ours.status === 404,
   },
@@ -160,7 +160,7 @@ export const strictRows: Rows = {
           .toSorted()
           .join() === 'code,message,status',
     },
-  'An output of `z.void()` is 204, not 200; `voidStatus: 200` keeps 200.': {
+  'An output of `z.void()` is 204, not 200.': {
     why: 'RFC 9110 §15.3.5',
     covers: ({ theirs, ours }) =>
       theirs.status === 200 &&
@@ -175,14 +175,13 @@ export const strictRows: Rows = {
       !difference.sent.body &&
       (difference.ours.inputs[0] === undefined || difference.path === '/tags/list'),
   },
-  'A text of a query or a path that is not exactly a value of its schema is 400: `+5`, `1e1` for an integer, `yes` for a boolean, a name that is repeated; `strictness` converts it as before.':
+  'A text of a query or a path that is not exactly a value of its schema is 400: `+5`, `1e1` for an integer, `yes` for a boolean, a name that is repeated.':
     { why: strictWhy.exact, covers: (difference) => isRejected(difference) && !difference.sent.body },
-  'Values of a JSON body are not converted, except dates of RFC 3339, in unions too; `strictness` converts them as before.':
-    {
-      why: strictWhy.exact,
-      covers: (difference) =>
-        difference.sent.body !== undefined && (isRejected(difference) || ranWithOther(difference)),
-    },
+  'Values of a JSON body are not converted, except dates of RFC 3339, in unions too.': {
+    why: strictWhy.exact,
+    covers: (difference) =>
+      difference.sent.body !== undefined && (isRejected(difference) || ranWithOther(difference)),
+  },
   '`?flag=false` is false, not true.': {
     why: strictWhy.exact,
     covers: (difference) => ranWithOther(difference) && difference.sent.target.includes('=false'),

@@ -31,82 +31,12 @@ const shape = (
 });
 
 /** A shape that strict conversion cannot serve, which stays as it is without the preset too. */
-const lenient = (each: Shape): Shape => ({ ...each, openapi: { ...each.openapi, strictness: 'lenient' } });
+const lenient = (each: Shape): Shape => ({
+  ...each,
+  openapi: { ...each.openapi, compatibility: 'trpc-to-openapi-express' },
+});
 
 const date = new Date('2026-01-02T03:04:05.678Z');
-
-/** As in msgbyte/tianji: procedures of a workspace, whose id is in a first input, and webhooks with loose bodies. */
-function monitoring(): Readonly<Record<string, Shape>> {
-  const workspace = () => z.object({ workspaceId: z.string() });
-  const monitor = () => z.object({ monitorId: z.cuid2() });
-  const Monitor = z.object({
-    id: z.string(),
-    active: z.boolean(),
-    createdAt: z.date(),
-    note: z.string().nullable(),
-  });
-  const one = { id: 'a', active: true, createdAt: date, note: null, isSecret: true };
-  const range = () => z.object({ startAt: z.number(), endAt: z.number(), unit: z.string().optional() });
-  const filter = () => z.object({ url: z.string(), country: z.string(), os: z.string() }).partial();
-  const at = '/workspace/{workspaceId}';
-  return {
-    get: shape('GET', `${at}/monitor/{monitorId}`, [workspace(), monitor()], Monitor.nullable(), null),
-    upsert: shape(
-      'POST',
-      `${at}/monitor/upsert`,
-      [
-        workspace(),
-        z.object({
-          id: z.cuid2().optional(),
-          name: z.string().max(100),
-          active: z.boolean().default(true),
-          interval: z.number().int().min(5).max(10_000).default(20),
-          notificationIds: z.array(z.string()).default([]),
-          payload: z.looseObject({}),
-          trendingMode: z.boolean().optional(),
-        }),
-      ],
-      Monitor,
-      one,
-    ),
-    publicChannel: shape(
-      'GET',
-      '/feed/public/{shareId}/info',
-      z.object({ shareId: z.string() }),
-      z.unknown(),
-      () => {
-        throw new TRPCError({ code: 'NOT_FOUND', message: 'Channel not found' });
-      },
-    ),
-    archiveEvent: shape(
-      'PATCH',
-      `${at}/feed/{channelId}/{eventId}/archive`,
-      [workspace(), z.object({ channelId: z.string(), eventId: z.string() })],
-      z.void(),
-      undefined,
-    ),
-    github: shape(
-      'POST',
-      '/feed/{channelId}/github',
-      z.looseObject({ channelId: z.string() }),
-      z.string(),
-      'ok',
-    ),
-    stats: shape('GET', `${at}/website/{websiteId}/stats`, [
-      workspace(),
-      z.object({ websiteId: z.string() }).extend(range().shape).extend(filter().shape),
-    ]),
-    login: shape(
-      'POST',
-      '/login',
-      z.object({ username: z.string(), password: z.string().min(4) }),
-      z.object({ token: z.string() }),
-      () => {
-        throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Password error', cause: new Error('bcrypt') });
-      },
-    ),
-  };
-}
 
 /** As in karakeep-app/karakeep: shared schemas with intersections, refinements and whole inputs with a default. */
 function bookmarks(): Readonly<Record<string, Shape>> {
@@ -122,7 +52,7 @@ function bookmarks(): Readonly<Record<string, Shape>> {
     ]),
   });
   const link = { type: 'link', url: 'https://a.example', crawledAt: date };
-  const saved = { id: 'a', createdAt: date, modifiedAt: null, content: link };
+  const saved = { id: 'a', createdAt: date, modifiedAt: null, content: link, isSecret: true };
   interface Rule {
     readonly type: string;
     readonly weight: number;
@@ -181,60 +111,13 @@ function bookmarks(): Readonly<Record<string, Shape>> {
       Bookmark,
       saved,
     ),
-    attachTags: shape(
-      'PUT',
-      '/bookmarks/{bookmarkId}/tags',
-      z.object({
-        bookmarkId: z.string(),
-        attach: z.array(
-          z
-            .object({
-              tagId: z.string().optional(),
-              tagName: z.string().optional(),
-              attachedBy: z.enum(['ai', 'human']).optional().default('human'),
-              score: z.number().optional(),
-            })
-            .refine(({ tagId, tagName }) => Boolean(tagId) || Boolean(tagName), {
-              message: 'You must provide either a tagId or a tagName',
-              path: ['tagId', 'tagName'],
-            }),
-        ),
-        detach: z.array(z.object({ tagId: z.string() })).default([]),
-      }),
-    ),
     listTags: shape('POST', '/tags/list', sort.optional().default({ sortBy: 'usage' })),
-    createList: shape(
-      'POST',
-      '/lists',
-      z
-        .object({
-          name: z.string().min(1).max(100),
-          icon: z.string(),
-          type: z.enum(['manual', 'smart']).default('manual'),
-          query: z.string().min(1).optional(),
-          parentId: z.string().nullish(),
-        })
-        .refine(({ type, query }) => type === 'manual' || query !== undefined, { path: ['query'] }),
-    ),
-    signUp: shape(
-      'POST',
-      '/users',
-      z.object({
-        name: z.string().trim().min(1),
-        email: z.email().toLowerCase(),
-        password: z.preprocess(
-          (value) => (typeof value === 'string' ? value.trim() : value),
-          z.string().min(8),
-        ),
-      }),
-    ),
     createRule: shape(
       'POST',
       '/rules',
       z.object({ name: z.string(), enabled: z.boolean(), condition: rule }),
     ),
     createFeed: shape('POST', '/feeds', z.object({ url: z.url().max(500), enabled: z.boolean().optional() })),
-    stats: shape('GET', '/admin/stats', z.object({ days: z.number().int().default(30) }).optional()),
   };
 }
 
@@ -254,28 +137,7 @@ function notes(): Readonly<Record<string, Shape>> {
         startDate: z.union([z.date(), z.null(), z.string()]).default(null).optional(),
       }),
     ),
-    upsert: shape(
-      'POST',
-      '/v1/note/upsert',
-      z.object({
-        content: z.union([z.string(), z.null()]).default(null),
-        id: z.number().optional(),
-        attachments: z
-          .array(z.object({ name: z.string(), size: z.union([z.number(), z.string()]) }))
-          .default([]),
-        createdAt: z.string().optional(),
-        metadata: z.any().optional(),
-      }),
-    ),
     dailyReview: shape('GET', '/v1/note/daily-review-list', z.void(), z.array(z.unknown()), []),
-    updateConfig: shape(
-      'POST',
-      '/v1/config/update',
-      z.object({ key: z.any(), value: z.any() }),
-      z.any(),
-      null,
-    ),
-    follows: shape('GET', '/v1/follows/list', z.object({ searchText: z.string().default('') }).optional()),
     me: {
       ...shape('GET', '/v1/user/me', z.object({ verbose: z.boolean().optional() })),
       isProtected: true,
@@ -342,6 +204,15 @@ function conversions(): Readonly<Record<string, Shape>> {
       '/whole',
       z.object({ n: z.number() }).transform((value) => ({ ...value, isWhole: true })),
     ),
+    chained: shape(
+      'GET',
+      '/chained/{a}/{b}',
+      [z.object({ a: z.string() }), z.object({ b: z.cuid2() })],
+      z.object({ id: z.string() }).nullable(),
+      null,
+    ),
+    nothing: shape('PATCH', '/nothing/{id}', z.object({ id: z.string() }), z.void(), undefined),
+    looseBody: shape('POST', '/loose/{id}', z.looseObject({ id: z.string() }), z.string(), 'ok'),
     loose: shape('GET', '/loose', z.looseObject({ n: z.number().optional() })),
     pathList: lenient(
       shape(
@@ -407,7 +278,6 @@ function failures(): Readonly<Record<string, Shape>> {
 
 /** Creates the routers' shapes, by the names of the router and of the procedure. */
 export const createShapes = () => ({
-  monitoring: monitoring(),
   bookmarks: bookmarks(),
   notes: notes(),
   conversions: conversions(),

@@ -91,7 +91,10 @@ describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
   it.each([
     [
       'with the preset',
-      { ...trpcToOpenApi({ title: 'Shapes', version: '1.0.0' }), ignoreEmptyQuery: true },
+      {
+        ...trpcToOpenApi({ title: 'Shapes', version: '1.0.0' }),
+        compatibility: 'trpc-to-openapi-express' as const,
+      },
       {},
       rowsOnExpress,
     ],

@@ -108,11 +108,6 @@ describe('an input that accepts a FormData', () => {
     ['z.instanceof(FormData)', z.instanceof(FormData), received],
     ['z.any()', z.any(), received],
     [
-      'a transform of z.instanceof(FormData)',
-      z.instanceof(FormData).transform((form) => form.getAll('tag')),
-      ['a', 'b'],
-    ],
-    [
       'a pipe from z.instanceof(FormData) to an object',
       z
         .instanceof(FormData)
@@ -128,11 +123,6 @@ describe('an input that accepts a FormData', () => {
         photo: zfd.file(),
       }),
       asObject,
-    ],
-    [
-      'zfd.formData() with a transform',
-      zfd.formData({ name: zfd.text() }).transform(({ name }) => name),
-      'Summer',
     ],
     [
       'z.preprocess() that reads a FormData',
@@ -165,9 +155,7 @@ describe('an input that accepts a FormData', () => {
     const message = 'The body has more than 1000 fields.';
     for (const more of [empty, ''] as const) {
       const tooMany: Fields = [...fields, ['more', more]];
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that a failure names its form
       expect(await rest(tooMany)).toEqual([400, { code: 'BAD_REQUEST', message, status: 400 }]);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await trpc(tooMany)).toEqual([400, message]);
     }
   });
@@ -346,24 +334,6 @@ describe('an input of z.object() with z.file()', () => {
     expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
     expect(await trpc(fields)).toEqual([400, body.message]);
   });
-
-  it.each<[name: string, read: (value: object) => unknown]>([
-    ['constructor', (value) => (value.constructor === Object ? value : undefined)],
-    [
-      'Symbol.toStringTag',
-      (value) => (Object.prototype.toString.call(value) === '[object Object]' ? value : undefined),
-    ],
-  ])(
-    'an object is received if a z.preprocess reads its %s, which a FormData has too',
-    async (_name, read) => {
-      const { rest, trpc } = await start(
-        echo(z.preprocess((value) => read(value as object), z.object({ photo: z.file() }))),
-      );
-      const output = { photo: asObject.photo };
-      expect(await rest([['photo', photo]])).toEqual([200, output]);
-      expect(await trpc([['photo', photo]])).toEqual([200, output]);
-    },
-  );
 
   it('fields of a form over tRPC are converted that REST has in the path, in the query and in headers', async () => {
     const { rest, trpc } = await start(

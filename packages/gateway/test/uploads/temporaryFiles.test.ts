@@ -131,7 +131,6 @@ describe('memory of a server process', () => {
   const bound = process.version.startsWith('v22.') ? 48 : 96;
 
   it.each([
-    // Use `npm run bench:uploads -w trpc-gateway-test` on an idle machine.
     ['that its procedure reads as a stream', bound, '/stream'],
     // uWebSockets.js 20 may receive the whole file in one turn (docs/streams.md). With one buffer it took 550 MB.
     ['that is kept in a temporary file', adapter === 'uws' ? 300 : bound, '/spool'],

@@ -1,5 +1,4 @@
 /** A process that serves large forms, for `startPinned(0, …)`. It answers each message with its port and its last error. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway } from 'trpc-gateway';
 import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles } from 'trpc-gateway/node';
@@ -22,27 +21,19 @@ const upload = { maxSize: 2 ** 30 };
 const t = initTRPC.meta<GatewayMeta>().create();
 let lastError = '';
 
-/** A procedure that reads the file of a form in chunks, with `wait` after each. */
-const streamProcedure = (path: `/${string}`, wait: () => Promise<void> | void) =>
-  t.procedure
-    .meta({ openapi: { method: 'POST', path, upload } })
-    .input(z.object({ file: fileStream() }))
-    .output(z.int())
-    .mutation(async ({ input }) => {
-      let size = 0;
-      for await (const { stream } of input.file) {
-        for await (const chunk of stream()) {
-          size += chunk.byteLength;
-          await wait();
-        }
-      }
-      return size;
-    });
-
 const gateway = await createGateway({
   router: t.router({
-    stream: streamProcedure('/stream', () => {}),
-    slow: streamProcedure('/slow', () => sleep(1)),
+    stream: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/stream', upload } })
+      .input(z.object({ file: fileStream() }))
+      .output(z.int())
+      .mutation(async ({ input }) => {
+        let size = 0;
+        for await (const { stream } of input.file) {
+          for await (const chunk of stream()) size += chunk.byteLength;
+        }
+        return size;
+      }),
     spool: t.procedure
       .meta({ openapi: { method: 'POST', path: '/spool', contentTypes, upload: { ...upload, spool: true } } })
       .input(z.object({ file: z.file() }))

@@ -1,6 +1,5 @@
 /**
- * Measures the memory of a server while it receives a form with a large file, for each adapter and each upload mode:
- * `npm run bench:uploads -w trpc-gateway-test`, or with `-- uws` for one adapter. The client is another process than the server,
+ * A server process that receives forms with a large file, and the memory that it needs for that. The client is another process,
  * because in one process they would take turns.
  */
 import { once } from 'node:events';
@@ -9,9 +8,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Adapter, adapters } from '../adapters.ts';
+import type { Adapter } from '../adapters.ts';
 import { type Pinned, startPinned } from '../load/pinned.ts';
-import { isCommand } from '../load/measured.ts';
 import type { UploadTarget } from './uploadTarget.ts';
 
 const mebibyte = 1024 * 1024;
@@ -24,7 +22,7 @@ const targetFile = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
  */
 export const warmUpMegabytes = 16;
 
-export type UploadPath = '/stream' | '/slow' | '/spool';
+type UploadPath = '/stream' | '/spool';
 
 /** A server process, with a folder for its temporary files. */
 export interface UploadServer extends Pinned {
@@ -84,7 +82,6 @@ async function sendForm(port: number, path: string, bytes: number): Promise<read
   sent.write(head);
   // A server that rejects the form responds early and stops reading.
   for (let left = bytes; left > 0 && responses.size === 0; left -= chunk.length) {
-    // oxlint-disable-next-line no-await-in-loop -- as fast as the server reads
     if (!sent.write(left < chunk.length ? chunk.subarray(0, left) : chunk)) await once(sent, 'drain');
   }
   if (responses.size === 0) sent.end(end);
@@ -94,38 +91,3 @@ async function sendForm(port: number, path: string, bytes: number): Promise<read
   sent.destroy();
   return [response.statusCode, text];
 }
-
-const modeNames: Readonly<Record<UploadPath, string>> = {
-  '/stream': 'streamed',
-  '/slow': 'streamed, 1 ms per chunk',
-  '/spool': 'temporary file',
-};
-
-/** Prints a table with the memory growth for the first large file, and the maximum for three more. */
-async function measure(): Promise<void> {
-  const size = 200;
-  const [, , ...names] = process.argv;
-  const chosen = (Object.keys(adapters) as Adapter[]).filter(
-    (name) => names.length === 0 || names.includes(name),
-  );
-  const row = (...cells: readonly string[]) =>
-    process.stdout.write(`| ${cells.map((cell, at) => cell.padEnd([7, 24, 6][at] ?? 6)).join(' | ')} |\n`);
-  row('adapter', `a file of ${size} MiB`, 'first', 'later');
-  row('-------', '-'.repeat(24), '------', '------');
-  for (const adapter of chosen) {
-    for (const path of Object.keys(modeNames) as UploadPath[]) {
-      const server = await startUploadServer(adapter);
-      try {
-        await server.send(path, warmUpMegabytes);
-        const growths: number[] = [];
-        for (let run = 0; run < 4; run += 1) growths.push(await server.growthOf(path, size));
-        const [first = 0, ...later] = growths;
-        row(adapter, modeNames[path], `${first.toFixed(0)} MB`, `${Math.max(...later).toFixed(0)} MB`);
-      } finally {
-        await server.stop();
-      }
-    }
-  }
-}
-
-if (isCommand(import.meta)) await measure();

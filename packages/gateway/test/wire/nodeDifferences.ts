@@ -19,26 +19,13 @@ export const nodeDifferences: readonly NodeDifference[] = [
   {
     why: 'Node’s parser accepts only registered methods in upper case, and CONNECT is for proxies.',
     node: '400, closed',
-    cases: [
-      'CONNECT /trpc/listPets gets 405 and opens no tunnel',
-      'HEAd /trpc/listPets gets 405 and runs no query',
-      'PoST /trpc/createPet gets 405 and runs no mutation',
-      'TRACK /trpc/listPets gets 405 and runs no query',
-      'a CONNECT with a path opens no tunnel',
-      'the body of a CONNECT with a path is not run as a request',
-      'the body of a request with an unknown method is not run as a request',
-      'a lower-case method is unknown and gets 405',
-      'an unknown method that is a token gets 405',
-      'get /trpc/listPets gets 405 and runs no query',
-      'options /trpc/listPets gets 405 and runs no query',
-      'post /trpc/createPet gets 405 and runs no mutation',
-    ],
+    cases: ['a CONNECT with a path opens no tunnel'],
   },
   {
     why: 'RFC 9112 §3 lets a recipient accept several spaces in a request line.',
     node: '200, open',
     serves: [list],
-    cases: ['two spaces before the version are rejected', 'two spaces after the method are rejected'],
+    cases: ['two spaces after the method are rejected'],
   },
   {
     why: 'RFC 9112 §3.2.2 requires the absolute form. Its host must be that of `Host`.',
@@ -77,9 +64,6 @@ export const nodeDifferences: readonly NodeDifference[] = [
     node: '200, closed',
     serves: [list],
     cases: [
-      'an Upgrade to h2c is ignored',
-      'an Upgrade to TLS is ignored',
-      'an Upgrade to a WebSocket at a path without WebSockets is ignored',
       'the body of an Upgrade to h2c is not run as a request',
       'the body of an Upgrade to a WebSocket is not run as a request',
     ],
@@ -89,14 +73,9 @@ export const nodeDifferences: readonly NodeDifference[] = [
     node: '201, open',
     cases: [
       'a body in several chunks is one body',
-      'an upper-case chunk size is accepted',
-      'a chunk size with 100 leading zeros is accepted',
-      'a chunk size with leading zeros is accepted',
       'a chunked POST is served',
-      'a last chunk with a size of several zeros ends the body',
       'a trailer is not read as a request',
       'Transfer-Encoding: chunked in other letter case is served',
-      'several trailers are not read as requests',
     ],
   },
   {
@@ -117,32 +96,16 @@ export const nodeDifferences: readonly NodeDifference[] = [
   {
     why: 'RFC 9112 §7.1.1 requires to ignore chunk extensions.',
     node: '201, open',
-    cases: [
-      'a chunk extension with a quoted value is ignored or rejected',
-      'a chunk extension is ignored or rejected',
-      'a chunk extension without a value is ignored or rejected',
-      'an extension of the last chunk is ignored or rejected',
-    ],
+    cases: ['a chunk extension is ignored or rejected'],
   },
   {
     why: 'A request is already being handled when its body turns out to be malformed.',
     node: 'nothing, closed',
     cases: [
-      'a Content-Length in a trailer does not frame a body',
-      'a bare CR in a chunk extension is rejected',
-      'a bare LF in a chunk extension does not end the line',
-      'a space before a chunk size is rejected',
       'a chunk size over 64 bits is rejected',
-      'a chunk size that is not hexadecimal is rejected',
-      'a chunk size of 100 digits is rejected',
-      'a chunk size with 0x is rejected',
-      'a chunk size with a plus sign is rejected',
       'a chunk that is longer than its size is rejected',
       'a chunk that is shorter than its size includes the bytes after it',
       'a chunk extension of 20,000 bytes is rejected',
-      'a negative chunk size is rejected',
-      'a quoted CRLF in a chunk extension ends the line',
-      'an empty chunk size is rejected',
     ],
   },
   {
@@ -177,10 +140,5 @@ export const nodeDifferences: readonly NodeDifference[] = [
       'an error in a pipelined request does not affect the request before it',
       'garbage after a request is not run',
     ],
-  },
-  {
-    why: 'Node’s parser reads `Proxy-Connection` as `Connection`.',
-    node: '404 400, closed',
-    cases: ['Proxy-Connection is ignored'],
   },
 ];

@@ -17,8 +17,8 @@ export interface RawCase {
   readonly knownLimitation?: string;
 }
 
-/** Builds the cases that have all but their names and bytes in common. */
+/** Builds the cases that a server treats alike. */
 export const rawCases = (
-  common: Omit<RawCase, 'name' | 'bytes'>,
-  rows: readonly (readonly [name: string, bytes: string])[],
-): readonly RawCase[] => rows.map(([name, bytes]) => ({ ...common, name, bytes }));
+  common: Omit<RawCase, 'rule' | 'name' | 'bytes'>,
+  rows: readonly (readonly [rule: string, name: string, bytes: string])[],
+): readonly RawCase[] => rows.map(([rule, name, bytes]) => ({ ...common, rule, name, bytes }));

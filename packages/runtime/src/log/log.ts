@@ -1,4 +1,4 @@
-import { optional, optionProblems, type OptionRules } from 'trpc-gateway/internal';
+import { optional, optionProblems, type OptionRules } from 'trpc-gateway/options';
 import { type LevelWithSilent, levels } from 'pino';
 import type { LogPart } from '../parts.ts';
 import { openLog } from './openLog.ts';

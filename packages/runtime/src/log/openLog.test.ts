@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
@@ -6,11 +7,13 @@ describe('lines written by pino and by log.line', () => {
   const defaults: { readonly isShared: boolean; readonly fields?: string } = { isShared: false };
 
   /** Runs code in a process that has opened a log, and returns its output. */
-  async function written(code: string, { isShared, fields = 'undefined' } = defaults) {
+  const written = (code: string, options = defaults) =>
+    promisify(execFile)(process.execPath, argumentsOf(code, options));
+
+  function argumentsOf(code: string, { isShared, fields = 'undefined' } = defaults) {
     const from = JSON.stringify(new URL('openLog.ts', import.meta.url).href);
-    const open = `import { openLog } from ${from}; const log = openLog({ level: 'info', isShared: ${isShared}, fields: ${fields} });`;
-    const flags = ['--conditions=trpc-gateway-source', '--input-type=module'];
-    return promisify(execFile)(process.execPath, [...flags, '--eval', `${open} ${code}`]);
+    const begin = `import { openLog } from ${from}; const log = openLog({ level: 'info', isShared: ${isShared}, fields: ${fields} });`;
+    return ['--conditions=trpc-gateway-source', '--input-type=module', '--eval', `${begin} ${code}`];
   }
 
   test.each([
@@ -70,12 +73,28 @@ describe('lines written by pino and by log.line', () => {
     expect(stdout.split('gone')).toHaveLength(2);
   });
 
+  test.skipIf(!existsSync('/dev/full'))(
+    'an output that rejects what is written ends neither the process nor its exit, and is named once on stderr',
+    async ({ signal }) => {
+      const code = `for (let count = 0; count < 3; count += 1) { log.info('a'); await new Promise((r) => setTimeout(r, 20)); }
+        log.line('{"msg":"b"}\\n'); log.info('c'); process.exit(3);`;
+      const command = ['-c', 'exec "$0" "$@" >/dev/full', process.execPath, ...argumentsOf(code)];
+      await expect(
+        promisify(execFile)('sh', command, { signal, killSignal: 'SIGKILL' }),
+      ).rejects.toMatchObject({
+        code: 3,
+        stderr:
+          'The log cannot be written: ENOSPC: no space left on device, write. Up to 8 MiB of lines wait for the next try.\n',
+      });
+    },
+  );
+
   test('a log that is opened after another one has ended writes its lines, and neither leaves a listener', async () => {
     const { stdout, stderr } = await written(
       `log.line('{"msg":"1"}\\n'); await log.end();
        const next = openLog({ level: 'info', isShared: false });
        next.line('{"msg":"2"}\\n'); next.info('3'); await next.end();
-       process.stderr.write(String(process.listeners('exit').filter(({ name }) => name === 'flush').length));`,
+       process.stderr.write(String(process.listeners('exit').filter(({ name }) => name === 'onExit').length));`,
     );
     expect([...stdout.matchAll(/"msg":"(.*?)"/g)].map(([, msg]) => msg)).toEqual(['1', '2', '3']);
     expect(stderr).toBe('0');

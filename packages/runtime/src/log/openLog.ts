@@ -1,14 +1,17 @@
 import { once } from 'node:events';
+import { writeSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { destination, type LevelWithSilent, type Logger, pino } from 'pino';
+import { type LevelWithSilent, type Logger, pino } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { syncResult } from '../hooks.ts';
 import { serializeError } from './serializeError.ts';
 
 /** Maximum size of the buffer for a slow reader of stdout. Lines beyond it are dropped. */
 const maxPendingBytes = 8_388_608;
 
-/** How long `end` waits for the reader of stdout. */
+/** How long `end`, and then the exit of the process, wait for the reader of stdout. */
 const endDeadlineMs = 1_000;
 
 /** Linux writes up to this size to a pipe atomically (PIPE_BUF), so lines of several processes do not interleave. */
@@ -35,15 +38,35 @@ export interface OpenLogOptions {
   readonly fields?: (() => object) | undefined;
 }
 
+/** Returns a function that names the first error of stdout on stderr. */
+function reportOnce() {
+  let isReported = false;
+  return ({ message }: Error) => {
+    if (isReported) return;
+    isReported = true;
+    try {
+      writeSync(2, `The log cannot be written: ${message}. Up to 8 MiB of lines wait for the next try.\n`);
+    } catch {
+      // stderr has the same problem.
+    }
+  };
+}
+
 /** Opens a log that writes one JSON object per line to stdout. */
 export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
-  // Not `sync`: with a line per request every response would wait for the reader of stdout.
-  const stdout = destination({
-    dest: 1,
+  let exitAt = Infinity;
+  // Not pino's `destination`: that of pino 10.4 throws an error such as EIO of a closed terminal or ENOSPC, and then repeats
+  // the write for ever at the exit of the process, where no signal ends it (mended in sonic-boom 5).
+  const stdout = new sonicBoom.SonicBoom({
+    fd: 1,
+    // With a line per request every response would wait for the reader of stdout.
     sync: false,
     maxLength: maxPendingBytes,
+    retryEAGAIN: () => performance.now() - exitAt < endDeadlineMs,
     ...(isShared && { maxWrite: atomicBytes }),
   });
+  // Each further line repeats the write that failed.
+  stdout.on('error', reportOnce());
   // Buffered: each write to pino's destination costs 3 µs, twice as much as formatting the line.
   let lines = '';
   let bytes = 0;
@@ -54,8 +77,17 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
     lines = '';
     bytes = 0;
   };
-  // Before pino's listener, which flushes its destination.
-  process.prependListener('exit', flush);
+  const onExit = () => {
+    flush();
+    exitAt = performance.now();
+    try {
+      stdout.flushSync();
+    } catch {
+      // Reported, if stderr has a reader.
+    }
+  };
+  process.on('exit', onExit);
+  stdout.once('close', () => process.off('exit', onExit));
   const write = (text: string) => {
     // Keeps the order of buffered lines and pino's.
     flush();
@@ -71,8 +103,7 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
   const end = async () => {
     flush();
     isEnded = true;
-    process.off('exit', flush);
-    const ended = once(stdout, 'close');
+    const ended = once(stdout, 'close').catch(() => {});
     stdout.end();
     await Promise.race([ended, sleep(endDeadlineMs)]);
   };

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoggedRequest } from '../parts.ts';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
 import { serializeError } from './serializeError.ts';
+import { failures } from '../testing/failures.ts';
 
 class AwayError extends Error {}
 
@@ -192,21 +193,23 @@ describe('repeated requests of one kind', () => {
 
   test('requests of different kinds are summarized separately, and end() writes the pending summaries', () => {
     const { report, end, lines } = recordLines();
-    for (const change of [unauthorized, shed, { status: 404 }, unauthorized, shed, shed]) report(change);
-    expect(lines()).toMatchObject([{ status: 401 }, { limit: 'queue-time' }, { status: 404 }]);
+    const limits = [
+      { status: 429, limit: 'rate' } as const,
+      { status: 429, limit: 'failed-attempts' } as const,
+    ];
+    for (const change of [unauthorized, shed, ...limits, unauthorized, shed, shed]) report(change);
+    expect(lines()).toMatchObject([
+      { status: 401 },
+      { limit: 'queue-time' },
+      { limit: 'rate' },
+      { limit: 'failed-attempts' },
+    ]);
     end();
-    expect(lines().slice(3)).toMatchObject([
+    expect(lines().slice(4)).toMatchObject([
       { status: 401, requests: 1 },
       { status: 503, limit: 'queue-time', requests: 2 },
     ]);
-    expect(lines()).toHaveLength(5);
-  });
-
-  test('limits with one status are kinds of their own', () => {
-    const { report, lines } = recordLines();
-    for (const limit of ['rate', 'failed-attempts', 'rate'] as const) report({ status: 429, limit });
-    expect(lines()).toMatchObject([{ limit: 'rate' }, { limit: 'failed-attempts' }]);
-    expect(lines()).toHaveLength(2);
+    expect(lines()).toHaveLength(6);
   });
 
   test('each reason of /readyz, and other 503 responses, are kinds of their own, and a line has its reason', () => {
@@ -257,31 +260,21 @@ test('a log line has trace_id and span_id if the request has a span', () => {
 });
 
 describe('an unexpected error', () => {
-  test('an unexpected error is logged every time', () => {
+  test('an unexpected error is logged every time, at level error with the request id and its cause', () => {
     const { report, lines } = recordLines();
-    const error = new TypeError('x is not a function');
-    for (let left = 3; left > 0; left -= 1) report({ status: 500, error });
-    expect(lines()).toMatchObject([{ level: 50 }, { level: 50 }, { level: 50 }]);
-  });
-
-  test('an unexpected error is logged at level error with the request id and its cause', () => {
-    const { report, lines } = recordLines();
-    report({
+    const error = new Error('the store fell over', { cause: new Error('the disk is gone') });
+    for (let left = 2; left > 0; left -= 1) report({ status: 500, error });
+    const line = {
+      level: 50,
+      requestId: 'the-id',
       status: 500,
-      error: new Error('the store fell over', { cause: new Error('the disk is gone') }),
-    });
-    expect(lines()).toMatchObject([
-      {
-        level: 50,
-        requestId: 'the-id',
-        status: 500,
-        err: {
-          type: 'Error',
-          message: 'the store fell over: the disk is gone',
-          stack: expect.stringContaining('requestLog.test.ts'),
-        },
+      err: {
+        type: 'Error',
+        message: 'the store fell over: the disk is gone',
+        stack: expect.stringContaining('requestLog.test.ts'),
       },
-    ]);
+    };
+    expect(lines()).toMatchObject([line, line]);
   });
 
   test.each([
@@ -313,15 +306,7 @@ describe('an unexpected error', () => {
   });
 });
 
-test.each<[what: string, fail: () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('broken');
-    },
-  ],
-  ['rejects', async () => Promise.reject(new Error('broken'))],
-])('an error is logged as unexpected, each time, if kindOf %s', async (_, fail) => {
+test.each(failures)('an error is logged as unexpected, each time, if kindOf %s', async (_, fail) => {
   const { report, lines } = recordLines({ requests: 'errors', kindOf: fail as typeof kindOf });
   const failed = { status: 500, error: new Error('unexpected') };
   const unhandled = await unhandledRejections(() => {

@@ -1,5 +1,4 @@
 import type { RequestRecord, TraceIds } from 'trpc-gateway';
-import { isTrpcError } from 'trpc-gateway/internal';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
@@ -149,7 +148,9 @@ const isServerError = ({ callErrors, status }: RequestRecord): boolean =>
 const reasonKind = (reason: string | undefined) => (reason === undefined ? undefined : { reason });
 
 const outageKind = (error: unknown) =>
-  isTrpcError(error) && error.code === 'SERVICE_UNAVAILABLE' ? { unavailable: error.message } : undefined;
+  error instanceof Error && 'code' in error && error.code === 'SERVICE_UNAVAILABLE'
+    ? { unavailable: error.message }
+    : undefined;
 
 /** Truncates a long text and appends its full length. */
 function truncate(text: string): string {

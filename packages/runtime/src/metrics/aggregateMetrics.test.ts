@@ -17,7 +17,7 @@ const sources: MetricsSources = {
 function worker() {
   const { onResponse, snapshot } = openMetrics();
   return {
-    serve(requests: number) {
+    serve: (requests: number) => {
       for (let each = 0; each < requests; each += 1) onResponse({ ...record, durationMs: 1.5 });
     },
     report: async (more: Partial<MetricsSources> = {}): Promise<MetricsSnapshot> =>
@@ -38,61 +38,37 @@ async function read(text: Promise<string>) {
   };
 }
 
-test('counters, calls in flight and connections of processes are summed', async () => {
+test('counters, calls in flight and connections of processes are summed, and other metrics have aggregators of their own', async () => {
   const aggregated = aggregateMetrics();
-  const [one, other] = [worker(), worker()];
-  one.serve(3);
-  other.serve(4);
-  aggregated.update(1, await one.report());
-  aggregated.update(2, await other.report());
+  for (const [process, served, ready, lag] of [
+    [1, 3, 1, 0.01],
+    [2, 4, 0, 2],
+  ] as const) {
+    const { report, serve } = worker();
+    serve(served);
+    const snapshot = await report({
+      families: () => [gauge('store_ready', '1 if the store can serve, 0 otherwise.', ready, 'min')],
+    });
+    const withLag = snapshot.flatMap((family) =>
+      family.name === 'nodejs_eventloop_lag_p99_seconds'
+        ? [{ ...family, values: [{ labels: {}, value: lag }] }]
+        : [family],
+    );
+    aggregated.update(process, withLag);
+  }
   const value = await read(aggregated.text());
   expect([requests, count, bucket('0.001'), bucket('0.0025'), bucket('+Inf')].map(value)).toEqual([
     7, 7, 0, 7, 7,
   ]);
   expect(value('gateway_calls_in_flight')).toBe(4);
   expect(value('gateway_connections{protocol="http"}')).toBe(6);
+  // Every process serves the same procedures.
+  expect(value('gateway_procedures{execution="compiled"}')).toBe(3);
+  expect(value('store_ready')).toBe(0);
+  expect(value('nodejs_eventloop_lag_p99_seconds')).toBe(2);
 });
 
-test('the number of procedures is not summed, because every process serves the same', async () => {
-  const aggregated = aggregateMetrics();
-  aggregated.update(1, await worker().report());
-  aggregated.update(2, await worker().report());
-  expect((await read(aggregated.text()))('gateway_procedures{execution="compiled"}')).toBe(3);
-});
-
-test('metrics of the service are combined by their own aggregator', async () => {
-  const aggregated = aggregateMetrics();
-  for (const [process, ready] of [
-    [1, 1],
-    [2, 0],
-  ] as const) {
-    aggregated.update(
-      process,
-      await worker().report({
-        families: () => [gauge('store_ready', '1 if the store can serve, 0 otherwise.', ready, 'min')],
-      }),
-    );
-  }
-  expect((await read(aggregated.text()))('store_ready')).toBe(0);
-});
-
-test('the event loop lag is the maximum over all processes', async () => {
-  const aggregated = aggregateMetrics();
-  const lag = 'nodejs_eventloop_lag_p99_seconds';
-  for (const [process, seconds] of [
-    [1, 0.01],
-    [2, 2],
-  ] as const) {
-    const snapshot = await worker().report();
-    const measured = snapshot.find(({ name }) => name === lag);
-    if (measured === undefined) throw new Error('prom-client no longer has a metric of this name.');
-    const others = snapshot.filter((family) => family !== measured);
-    aggregated.update(process, [...others, { ...measured, values: [{ labels: {}, value: seconds }] }]);
-  }
-  expect((await read(aggregated.text()))(lag)).toBe(2);
-});
-
-test('when a process ends its counters stay in the totals, and its calls in flight and connections are dropped', async () => {
+test('when a process ends its counters stay in the totals, its calls in flight and connections are dropped, and its late snapshot is ignored', async () => {
   const aggregated = aggregateMetrics();
   const running = worker();
   running.serve(1);
@@ -100,8 +76,10 @@ test('when a process ends its counters stay in the totals, and its calls in flig
   for (let process = 2; process <= 4; process += 1) {
     const ending = worker();
     ending.serve(10);
-    aggregated.update(process, await ending.report());
+    const snapshot = await ending.report();
+    aggregated.update(process, snapshot);
     aggregated.remove(process);
+    aggregated.update(process, snapshot);
   }
   const value = await read(aggregated.text());
   expect([requests, count, bucket('+Inf')].map(value)).toEqual([31, 31, 31]);
@@ -131,17 +109,4 @@ test('a process that ends before its first snapshot adds nothing', async () => {
   const aggregated = aggregateMetrics();
   aggregated.remove(1);
   expect(await aggregated.text()).toBe('\n');
-});
-
-test('a snapshot that arrives after its process has ended is ignored', async () => {
-  const aggregated = aggregateMetrics();
-  const ending = worker();
-  ending.serve(5);
-  const snapshot = await ending.report();
-  aggregated.update(1, snapshot);
-  aggregated.remove(1);
-  aggregated.update(1, snapshot);
-  const value = await read(aggregated.text());
-  expect(value(requests)).toBe(5);
-  expect(value('gateway_calls_in_flight')).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
-import type { MetricsPart, WorkerCounts } from '../parts.ts';
 import { aggregateMetrics } from './aggregateMetrics.ts';
 import { gauge } from './family.ts';
+import type { MetricsPart, WorkerCounts } from './metricsPart.ts';
 import { type MetricsOptions, openMetrics } from './openMetrics.ts';
 
 /**

@@ -209,6 +209,9 @@ describe.each(Object.entries(ways))('over %s', (_way, { call, isBatch, isLines, 
       expect(started.records[0]?.callErrors ?? []).toEqual(failed);
       const samples = failed.map((each) => `${protocol},${each.procedure ?? 'none'},${each.code} 1`);
       expect(started.samples('x_call_errors_total').toSorted()).toEqual(samples.toSorted());
+      const operation = isBatch ? 'batch' : (procedure ?? 'none');
+      const statusClass = `${Math.floor((started.records[0]?.status ?? 0) / 100)}xx`;
+      expect(started.samples('x_requests_total')).toContain(`${protocol},${operation},${statusClass} 1`);
       const counted = new Map<string, number>();
       for (const { procedure: name = 'none' } of expected) counted.set(name, (counted.get(name) ?? 0) + 1);
       const calls = Array.from(counted, ([name, count]) => `${protocol},${name} ${count}`);

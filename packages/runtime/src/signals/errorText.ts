@@ -1,6 +1,7 @@
 /** Errors with a message for operators. Identified by name, because importing the classes would load their modules. */
 const ownErrors: ReadonlySet<string> = new Set([
   'CertificateError',
+  'FolderError',
   'GatewayError',
   'ListenError',
   'NoBinaryError',

@@ -102,7 +102,7 @@ export function stopOnSignals(
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   // Stays until the end: without a listener, the signal would end a process that starts or drains. On a terminal it means
-  // that this was closed, and must end the process: a log that writes to it would wait forever.
+  // that this was closed, and ends the process, which its user expects.
   if (!isatty(0)) process.on('SIGHUP', () => running?.onHangup?.());
   return () => stop();
 }

@@ -6,6 +6,7 @@ import { lives } from '@petstore/testing/lives';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Workers } from './workers.ts';
+import { failures } from '../testing/failures.ts';
 
 /** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
@@ -175,15 +176,7 @@ test('responses of workers are not retained while the workers live', async () =>
   });
 });
 
-test.each<[what: string, fail: () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error('broken');
-    },
-  ],
-  ['rejects', async () => Promise.reject(new Error('broken'))],
-])('a worker is replaced, and the error logged, if preventRestart %s', async (_, fail) => {
+test.each(failures)('a worker is replaced, and the error logged, if preventRestart %s', async (_, fail) => {
   const { workers, log } = await scriptedWorkers(listens, 1, fail as () => undefined);
   const { origin } = await workers.start(() => {});
   process.kill(Number(origin), 'SIGKILL');

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotReadyError } from '../health/healthRoutes.ts';
 import { syncResult } from '../hooks.ts';
-import type { ServiceLog, ProcessMetrics } from '../parts.ts';
+import type { ProcessMetrics } from '../metrics/metricsPart.ts';
+import type { ServiceLog } from '../parts.ts';
 import { StartError } from '../signals/startError.ts';
 import { pingEveryMs, type WorkerEndpoint, WorkerProcess } from './workerProcess.ts';
 import { workerEnvironment } from './workerRole.ts';

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one.
+         * @description Animals in ascending order of id, optionally filtered by status. For the next page, pass the id of the last animal as `cursor`.
          */
         get: operations["listPets"];
         put?: never;

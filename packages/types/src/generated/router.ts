@@ -7,7 +7,7 @@ import type { BuiltRouter as TRPCBuiltRouter, DefaultErrorShape as TRPCDefaultEr
 export type AppRouter = TRPCBuiltRouter<
   { ctx: object; meta: object; errorShape: TRPCDefaultErrorShape; transformer: false },
   {
-    /** Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one. */
+    /** Animals in ascending order of id, optionally filtered by status. For the next page, pass the id of the last animal as `cursor`. */
     listPets: QueryProcedure<{
       /** Maximum number of animals returned. */
       limit?: number | undefined;

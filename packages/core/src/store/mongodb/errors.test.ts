@@ -77,15 +77,6 @@ describe('an error of the driver', () => {
     expect(toStoreError(error, label, 'unknown').code).toBe('outcome-unknown');
   });
 
-  test('toStoreError keeps the cause and names the database and the reason', () => {
-    const error = new MongoNetworkError('connection 3 to db.example:27017 closed.');
-    expect(toStoreError(error, label, 'not-stored')).toMatchObject({
-      message:
-        'The database petstore at db.example:27017 is unavailable: connection 3 to db.example:27017 closed.',
-      cause: error,
-    });
-  });
-
   test.for(['s3cret', 'alice'])(
     'toStoreError drops the message and the cause of an error that contains %s of the URI',
     (secret) => {

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { collections } from '../../collections.ts';
 import { Animal, animals, type NewPet, PetStatus } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection, type StoredRecord } from '../collection.ts';
-import { newRecords } from './contractValues.ts';
 import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store } from '../store.ts';
 
 /** Value of `maxReservations` for each store under test. */
@@ -54,6 +53,24 @@ export interface StoreCapabilities {
   /** Whether ids are 1, 2, 3 …, in the order in which animals were acknowledged, across all processes. */
   readonly gaplessIds: boolean;
 }
+
+/** Texts that a store may change by mistake. */
+const texts = [
+  '',
+  'a\u0000b\u0000',
+  // An emoji of several code points.
+  '👩‍🚒🐕‍🦺',
+  // The same letter as NFC and as NFD.
+  '\u00e9',
+  'e\u0301',
+  ' \r\n Rex\t ',
+  '\ufeffRex',
+  '\uffff\u{10ffff}',
+  'כלב כלב',
+  '__proto__',
+  // 1 MB.
+  'ü'.repeat(524_288),
+];
 
 const petWith = (more: Partial<NewPet> = {}): NewPet => ({ name: 'Rex', categoryId: 1, ...more });
 
@@ -126,34 +143,6 @@ export function storeContract(
     }
 
     describe('animals', () => {
-      const names = {
-        'an empty name': '',
-        'a name of U+0000': '\u0000',
-        'a name with U+0000 in it': 'a\u0000b\u0000',
-        'an emoji of several code points': '👩‍🚒🐕‍🦺',
-        'a composed letter (NFC)': '\u00e9',
-        'a decomposed letter (NFD)': 'e\u0301',
-        'spaces and line ends around it': ' \r\n Rex\t ',
-        'a byte order mark': '\ufeffRex',
-        'the last code points': '\uffff\u{10ffff}',
-        'right-to-left text': 'כלב כלב',
-        'a name of Object.prototype': '__proto__',
-        'a name of 1 MB': 'ü'.repeat(524_288),
-      };
-      test.for(Object.entries(names))(
-        'get and list return %s unchanged, also after reopening',
-        async ([, text]) => {
-          const created = await pets.create(petWith({ name: text }));
-          expect(created.name === text).toBe(true);
-          const got = await pets.get(created.id);
-          expect(got?.name === text).toBe(true);
-          const { records } = await pets.list({ limit: 1 });
-          expect(records[0]?.name === text).toBe(true);
-          const reopened = await (await reopen()).collection(animals).get(created.id);
-          expect(reopened?.name === text).toBe(true);
-        },
-      );
-
       test('create and update ignore properties that are not in the schema, and an id', async () => {
         const foreign = { id: 77, owner: 'me' };
         const created = await pets.create({ ...petWith(), ...foreign });
@@ -181,15 +170,6 @@ export function storeContract(
         expect([...first, third].map(({ id }) => id)).toEqual([1, 2, 3]);
       });
 
-      test('200 concurrent creates store 200 animals', async () => {
-        const created = await Promise.all(
-          Array.from({ length: 200 }, (_, index) => pets.create(petWith({ name: `animal ${index}` }))),
-        );
-        expect(new Set(created.map(({ id }) => id)).size).toBe(200);
-        const stored = (await walk(store, 100)).flat();
-        expect(stored).toEqual(created.toSorted((one, other) => one.id - other.id));
-      });
-
       test('get and list return an animal as soon as its create has resolved', async () => {
         for (let round = 0; round < 20; round++) {
           const concurrent = promiseOf(() => pets.list({ limit: 100 }));
@@ -213,11 +193,28 @@ export function storeContract(
     });
 
     describe('a field', () => {
-      // Of each collection, so that a new field or collection is tested without a new case.
-      test.for(contractCollections.map((definition) => [definition.name, definition] as const))(
+      // Of each collection. A new field needs a value here.
+      test.for<[name: string, definition: CollectionDefinition, values: readonly object[]]>([
+        [
+          'animals',
+          animals,
+          [
+            ...texts.map((text) => ({ name: text, categoryId: Number.MIN_SAFE_INTEGER, status: 'pending' })),
+            { name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER },
+          ],
+        ],
+        [
+          'categories',
+          categories,
+          [
+            { name: 'Dogs', kind: '', size: 1e300, note: null, tags: [{ tag: '\u0000' }, { tag: '' }] },
+            { name: 'Cats', kind: '$a.b', size: -5e-324, note: '__proto__', tags: [] },
+            { name: 'Lions' },
+          ],
+        ],
+      ])(
         'every field of %s is read as it was written, by get and list, also after reopening',
-        async ([, definition]) => {
-          const [values = []] = fc.sample(newRecords(definition, 50), 1);
+        async ([, definition, values]) => {
           const assigned = definition.fields.filter((field) => field === 'id' || field === 'version');
           const present = new Set([...assigned, ...values.flatMap((each) => Object.keys(each))]);
           expect(present).toEqual(new Set(definition.fields));
@@ -438,17 +435,6 @@ export function storeContract(
     });
 
     describe('list', () => {
-      test('list by status returns only the one animal of 500 that has it', async () => {
-        const creates = Array.from({ length: 500 }, (_, index) =>
-          pets.create(petWith(index === 250 ? { status: 'pending' } : { status: 'available' })),
-        );
-        const rare = (await Promise.all(creates))[250];
-        expect(await pets.list({ limit: 100, where: { status: 'pending' } })).toEqual({
-          records: [rare],
-          hasNext: false,
-        });
-      });
-
       test('list accepts any integer as cursor, and excludes the record with that id', async () => {
         const [first, second] = [await pets.create(petWith()), await pets.create(petWith())];
         const after = async (cursor: number) => (await pets.list({ limit: 20, cursor })).records;

@@ -2,7 +2,7 @@
 import type { Bytes } from '../../http/request.ts';
 import { ChunkCounter, noBytes } from '../serve/bodyBuffer.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
-import type { RequestLimits } from '../serve/request.ts';
+import type { RequestLimits } from '../serve/requestHead.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
 
 /** Maximum size of a body that is received before the request is handled. */

@@ -12,6 +12,7 @@ import {
   internalErrorResponse,
   stoppingResponse,
   targetTooLong,
+  unavailableTo,
 } from '../serve/rejections.ts';
 import { headRejections, isValidHost } from '../serve/requestHead.ts';
 import { expireStreams } from '../serve/responder.ts';
@@ -89,7 +90,7 @@ export class BunResponder {
   receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#settings.limits);
-    if (this.#isExpired) return this.#respond(request, stoppingResponse, true);
+    if (this.#isExpired) return this.#rejectLast(request, stoppingResponse);
     const isLight = request.method === 'GET' && request.query === '';
     return turn.spend(isLight) ? this.#receiveLater(request, server) : this.#receive(request, server);
   }
@@ -99,7 +100,7 @@ export class BunResponder {
     request.keep();
     return new Promise((resolve) => {
       turn.laterRequest(() => {
-        if (request.isAborted || this.#isExpired) resolve(this.#respond(request, stoppingResponse, true));
+        if (request.isAborted || this.#isExpired) resolve(this.#rejectLast(request, stoppingResponse));
         else resolve(this.#receive(request, server));
       });
     });
@@ -108,7 +109,7 @@ export class BunResponder {
   #receive(request: BunRequest, server: NativeServer): Outcome {
     const { size, closingSockets } = this.#sockets;
     if (server.pendingRequests + size + closingSockets > this.#settings.maxConnections) {
-      return this.#respond(request, busyResponse, true);
+      return this.#rejectLast(request, busyResponse);
     }
     const { maxHeaderSize } = this.#settings.limits;
     if (!isValidHost(request.header('host') ?? '')) return this.#reject(request, headRejections.host);
@@ -174,6 +175,11 @@ export class BunResponder {
     const native = createResponse(request, sent, true);
     if (isLast || request.isLast || request.isAborted) native.headers.set('connection', 'close');
     return native;
+  }
+
+  /** Answers with a 503, and closes the connection. */
+  #rejectLast(request: BunRequest, response: HttpResponse): Response {
+    return this.#respond(request, unavailableTo(request, response), true);
   }
 
   #reject(request: BunRequest, rejection: HttpRejection): Response {

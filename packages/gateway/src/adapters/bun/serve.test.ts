@@ -5,7 +5,7 @@ import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
 import { Bun } from './native.ts';
 import { serve } from './serve.ts';
 
-// vitest.bun.config.ts runs these on Bun, with the tests of all servers.
+// packages/gateway/test/adapters/vitest.bun.config.ts runs these on Bun, with the tests of all servers.
 const onBun = 'Bun' in globalThis;
 const listen = listenOn(serve);
 
@@ -38,6 +38,11 @@ describe.runIf(onBun)('on Bun', () => {
     second.socket.write(get('/'));
     await second.closed;
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
+    const events = await dial(listening);
+    events.socket.write('GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    await events.closed;
+    // After another status, an EventSource never connects again.
+    expect(events.text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nretry: [12]\d{3}\n\n$/s);
     resolve();
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
   });
@@ -51,7 +56,6 @@ describe.runIf(onBun)('on Bun', () => {
       ['x', 200],
       ['a b', 400],
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
       const { socket, text, closed } = await dial({ port: server?.port ?? 0 });
       socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       await closed;

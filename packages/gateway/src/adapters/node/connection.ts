@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { noBytes, type BodyBuffer } from '../serve/bodyBuffer.ts';
 import { busyResponse } from '../serve/rejections.ts';
-import type { RequestLimits } from '../serve/request.ts';
+import type { RequestLimits } from '../serve/requestHead.ts';
 import type { ServeSettings } from '../serve/serveOptions.ts';
 import { http } from './builtins.ts';
 import { writeLast } from './rejectInput.ts';

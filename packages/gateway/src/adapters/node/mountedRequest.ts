@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyBuffer } from '../serve/bodyBuffer.ts';
-import type { RequestLimits } from '../serve/request.ts';
+import type { RequestLimits } from '../serve/requestHead.ts';
 import { NodeRequest } from './request.ts';
 
 /** A request to the user's own server, in which the gateway is mounted. */

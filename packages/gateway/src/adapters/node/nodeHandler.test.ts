@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse, type RequestListener, type ServerOptions } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { type HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import { get, ok, until } from '../serve/testing/dial.ts';
 import { nodeHandler, type NodeHandler } from './nodeHandler.ts';
@@ -14,8 +13,6 @@ import { requestLimits } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { NodeResponder } from './responder.ts';
 import { serverOf } from './testing/serverOf.ts';
-
-const mebibyte = 1024 * 1024;
 
 /** Serves with the user's own server. */
 async function serve(
@@ -37,62 +34,6 @@ async function serve(
   };
   return { origin: `http://127.0.0.1:${port}`, dial };
 }
-
-it('nodeHandler reads a chunked body no faster than its reader takes the chunks', async () => {
-  const held = Promise.withResolvers<void>();
-  const { dial } = await serve({
-    maxBodySize: 64 * mebibyte,
-    async handle(request) {
-      let size = 0;
-      for await (const chunk of request.bodyChunks(64 * mebibyte)) {
-        size += chunk.byteLength;
-        await held.promise;
-      }
-      return ok(String(size));
-    },
-  });
-  const socket = dial();
-  let text = '';
-  socket.on('data', (data) => (text += String(data)));
-  const length = 64 * mebibyte;
-  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
-  socket.write(new Uint8Array(length));
-  await sleep(300);
-  // The kernel buffers some megabytes at both ends.
-  expect(length - socket.writableLength).toBeLessThan(24 * mebibyte);
-  held.resolve();
-  await until(() => expect(text).toMatch(new RegExp(`\\r\\n\\r\\n${length}$`)));
-});
-
-it.each(['chunked', 'with a Content-Length'])(
-  'nodeHandler rejects a body over maxBodySize, %s, even if its reader allows more',
-  async (how) => {
-    const { origin } = await serve({
-      maxBodySize: 10,
-      handle: (request) =>
-        request.body(1000).then(
-          () => ok('read'),
-          (error: unknown) => ({ ...ok(), status: error instanceof BodyTooLargeError ? 413 : 500 }),
-        ),
-    });
-    const body = 'x'.repeat(11);
-    const streamed = { body: new Blob([body]).stream(), duplex: 'half' } as const;
-    const { status } = await fetch(origin, { method: 'POST', body, ...(how === 'chunked' && streamed) });
-    expect(status).toBe(413);
-  },
-);
-
-it('nodeHandler uses the address of the connection as remoteAddress', async () => {
-  const { origin } = await serve((request: HttpRequest) => ok(request.remoteAddress()));
-  const headers = { 'x-forwarded-for': '192.0.2.1' };
-  expect(await (await fetch(origin, { headers })).text()).toBe('127.0.0.1');
-});
-
-it('nodeHandler leaves the limits of request heads to the server', async () => {
-  const { origin } = await serve(({ query }) => ok(String(query.length)), { maxHeaderSize: 100_000 });
-  expect(await (await fetch(`${origin}/?${'a'.repeat(50_000)}`)).text()).toBe('50000');
-  expect((await fetch(`${origin}/?${'a'.repeat(100_000)}`)).status).toBe(431);
-});
 
 const throwing = () => {
   throw new Error('A middleware throws.');

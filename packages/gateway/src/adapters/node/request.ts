@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 import type { Bytes } from '../../http/request.ts';
 import { noBytes, type BodyBuffer } from '../serve/bodyBuffer.ts';
 import { badRequest, versionRejection } from '../serve/rejections.ts';
-import { ServerRequest, type RequestLimits } from '../serve/request.ts';
-import { RequestHead } from '../serve/requestHead.ts';
+import { ServerRequest } from '../serve/request.ts';
+import { RequestHead, type RequestLimits } from '../serve/requestHead.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;

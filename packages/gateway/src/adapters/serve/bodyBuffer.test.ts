@@ -72,6 +72,20 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
     });
 
+    it('a body over maxBodySize is rejected even if its reader allows more', async () => {
+      const handle: Handle = (request) =>
+        sizeOf(request.bodyChunks(1000)).then(
+          () => ok('read'),
+          (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
+        );
+      const listening = await listen({ handle, maxBodySize: 10 });
+      const { socket, text } = await dial(listening);
+      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+      await until(() => expect(listening.inFlight()).toBe(1));
+      socket.write(`b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`);
+      await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
+    });
+
     it.each<[how: string, read: (request: HttpRequest) => Promise<unknown>]>([
       [
         'left after a chunk',

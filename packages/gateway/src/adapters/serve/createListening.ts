@@ -50,7 +50,6 @@ export function createListening(server: Server): Pick<Listening, 'inFlight' | 'c
     const cutOff = inFlight();
     if (responder.expire()) {
       for (let check = 0; check < lastEventsChecks && responder.inFlight > 0; check += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         await sleep(checkMs);
       }
     }

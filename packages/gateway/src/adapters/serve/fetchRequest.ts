@@ -100,7 +100,6 @@ export class FetchRequest implements HttpRequest {
     try {
       for (;;) {
         signal.throwIfAborted();
-        // oxlint-disable-next-line no-await-in-loop -- chunks are read one after the other
         const { done, value } = await reader.read();
         signal.throwIfAborted();
         if (done) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adapters, dial, ok } from './testing/dial.ts';
+import { adapters, dial, ok, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   // The syntax itself is tested in packages/gateway/test/wire, with every division into packets.
@@ -9,7 +9,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   describe('rejected requests', () => {
     it.each<[what: string, requestText: string, status: number, code: string]>([
       ['its target is too long', head('', `/?${'a'.repeat(99)}`), 414, 'URI_TOO_LONG'],
-      ['its headers are too long', head(`A: ${'b'.repeat(200)}\r\n`), 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE'],
+      ['its headers are too long', head(`A: ${'b'.repeat(87)}\r\n`), 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE'],
       ['its expectation is unknown', head('Expect: x\r\n'), 417, 'EXPECTATION_FAILED'],
       ['its method is too long', head().replace('GET', 'A'.repeat(65)), 400, 'BAD_REQUEST'],
       ['its method is not a token', head().replace('GET', 'G@T'), 400, 'BAD_REQUEST'],
@@ -36,6 +36,13 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         expect(isHandled).toBe(false);
       },
     );
+
+    it('a target and headers of exactly maxHeaderSize are served', async () => {
+      const listening = await listen(() => ok(), { maxHeaderSize: 100 });
+      const { socket, text } = await dial(listening);
+      socket.write(head(`A: ${'b'.repeat(86)}\r\n`, `/?${'a'.repeat(98)}`));
+      await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 /));
+    });
 
     it('rejectHttp of the service writes the response to a rejected request', async () => {
       const listening = await listen({

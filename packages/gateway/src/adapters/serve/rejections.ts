@@ -1,4 +1,5 @@
-import { requestId } from '../../http/request.ts';
+import { isEventSource, retryField } from '../../http/eventSource.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { HttpRejection, RejectHttp } from '../../http/service.ts';
 
@@ -35,6 +36,12 @@ export const busyResponse: HttpResponse = unavailableResponse(
 /** Response on a connection that was already open: to a WebSocket upgrade while the server is stopping, to any request after its deadline. */
 export const stoppingResponse: HttpResponse = unavailableResponse('The server is stopping.');
 
+/** Returns a 503 for a request; for an `EventSource`, a stream that ends without an event: then it connects again. */
+export const unavailableTo = (request: HttpRequest, response: HttpResponse): HttpResponse =>
+  isEventSource(request)
+    ? { status: 200, headers: [['content-type', 'text/event-stream']], body: `${retryField(1)}\n` }
+    : response;
+
 /** Sent instead of a large response while too many bytes wait for clients that do not read. */
 export const overloadedResponse: HttpResponse = unavailableResponse(
   'The server is overloaded: too many responses are waiting to be read. Try again later.',
@@ -49,4 +56,4 @@ export const internalErrorResponse: HttpResponse = jsonError(
 
 /** Default of `rejectHttp`, the response to a malformed request. */
 export const defaultRejection: RejectHttp = (_request, { status, code, message }) =>
-  jsonError(status, code, message, ['x-request-id', requestId(undefined)]);
+  jsonError(status, code, message, ['x-request-id', crypto.randomUUID()]);

@@ -18,6 +18,7 @@ import {
   internalErrorResponse,
   overloadedResponse,
   stoppingResponse,
+  unavailableTo,
 } from './rejections.ts';
 import type { ServerRequest } from './request.ts';
 
@@ -130,7 +131,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
       if (!request.isAborted) {
-        if (this.#isExpired) this.respond(request, stoppingResponse);
+        if (this.#isExpired) this.respond(request, unavailableTo(request, stoppingResponse));
         else this.#handle(request);
       }
       this.inFlight -= 1;

@@ -120,7 +120,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       },
       upgrade: ({ path }) => ({ ...ok(path), status: 401 }),
     });
-    const values = ['close', 'Close', 'keep-alive, close', 'close\r\nConnection: keep-alive'];
+    const values = ['close', 'Close', 'keep-alive, Close', 'close\r\nConnection: keep-alive'];
     const endings = values.map((value) => `HTTP/1.1\r\nHost: x\r\nConnection: ${value}\r\n`);
     const [closing = ''] = endings;
     const requests = [
@@ -223,6 +223,7 @@ describe.each(callers)('with $adapter', ({ start }) => {
     ['a header name that is not a token', { status: 200, headers: [['a b', 'x']] }],
     ['a header name that is not a string', { status: 200, headers: [[['x'], 'x']] }],
     ['a header value with a line break', { status: 200, headers: [['x', 'a\r\nb: c']] }],
+    ['a header value with a NUL', { status: 200, headers: [['x', 'a\0b']] }],
     ['a shared header with a line break', { ...ok(), sharedHeaders: [['x', 'a\r\nb: c']] }],
     ['headers of null', { status: 200, headers: null }],
     ['a status that is a symbol', { status: Symbol('ok'), headers: [] }],

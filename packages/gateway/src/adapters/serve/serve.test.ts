@@ -13,6 +13,10 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  /** A request of an `EventSource`, which never connects again after another status than 200. */
+  const getEvents = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`;
+  const statusesOf = (received: string) =>
+    Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
 
   describe('requests', () => {
     it('a request can be read after its handler has returned', async () => {
@@ -185,11 +189,12 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
       const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
       await expired.promise;
-      kept.socket.write(get('/after'));
+      kept.socket.write(getEvents('/after'));
       await kept.closed;
       last.resolve();
       expect(await closes).toBe(1);
       expect(paths).toEqual(['/stream', '/before']);
+      expect(statusesOf(kept.text())).not.toContain('503');
     });
 
     it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
@@ -213,7 +218,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await until(() => {
         for (const client of clients) expect(client.text()).toContain('/first');
       });
-      for (const { socket } of clients) socket.write(get('/slow'));
+      for (const { socket } of clients) socket.write(getEvents('/slow'));
       await until(() => expect(slow).toBeGreaterThan(0));
       const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
       await until(() => expect(slowAtDeadline).toBeDefined());
@@ -222,6 +227,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await closes;
       expect(slowAtDeadline).toBeLessThan(50);
       expect(slow).toBe(slowAtDeadline);
+      for (const client of clients) expect(statusesOf(client.text())).not.toContain('503');
     });
 
     it('close resolves even if nothing else keeps the process alive', async () => {
@@ -236,38 +242,6 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       `;
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
       expect(stdout).toBe('1\n');
-    });
-
-    it('close serves further requests on open connections and resets none', async () => {
-      const listening = await listen(async () => {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        return ok('x');
-      });
-      const incomplete: string[] = [];
-      let begun = 0;
-      const send = async () => {
-        const { socket, text: received } = await dial(listening);
-        for (let responses = 1; ; responses += 1) {
-          socket.write(get('/'));
-          try {
-            await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(responses));
-            if (responses === 1) begun += 1;
-          } catch {
-            incomplete.push(received());
-            return;
-          }
-          if (/connection: close/i.test(received())) {
-            socket.end();
-            return;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 2));
-        }
-      };
-      const clients = Array.from({ length: 16 }, send);
-      await until(() => expect(begun).toBe(16));
-      expect(await listening.close()).toBe(0);
-      await Promise.all(clients);
-      expect(incomplete).toEqual([]);
     });
 
     it('close serves requests that arrived before graceMs ended, even if the process was too busy to read them', async () => {
@@ -391,7 +365,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       );
     });
 
-    it.each([70_000, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
+    it.each([65_536, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
       await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
         `port is ${typeof port === 'string' ? '"80"' : port}; it must be an integer from 0 to 65535.`,
       );

@@ -12,7 +12,7 @@ import {
   requireOptions,
 } from '../../checks/optionRules.ts';
 import { defaultUnsentBytes } from './openSockets.ts';
-import type { RequestLimits } from './request.ts';
+import type { RequestLimits } from './requestHead.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 /** Options of `serve`. Sizes are in bytes. */

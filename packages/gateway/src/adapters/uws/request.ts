@@ -1,8 +1,8 @@
 // Hot path: one object per request.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from '@uwsjs/core';
 import type { BodyBuffer } from '../serve/bodyBuffer.ts';
-import { ServerRequest, type RequestLimits } from '../serve/request.ts';
-import { RequestHead } from '../serve/requestHead.ts';
+import { ServerRequest } from '../serve/request.ts';
+import { RequestHead, type RequestLimits } from '../serve/requestHead.ts';
 
 const letterP = 0x50;
 
@@ -13,7 +13,7 @@ const letterP = 0x50;
  * The parser rejects names that are not tokens. At an empty name, it ends the head and hides the following headers
  * (uWebSockets.js 20; docs/uws.md).
  */
-export class UwsHead extends RequestHead {
+class UwsHead extends RequestHead {
   #req: NativeRequest | undefined;
 
   read(req: NativeRequest): void {

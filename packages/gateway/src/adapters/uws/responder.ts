@@ -1,6 +1,6 @@
 // Hot path: called for every response.
 import { Buffer } from 'node:buffer';
-import type { HttpResponse as NativeResponse } from '@uwsjs/core';
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from '@uwsjs/core';
 import { hasNoContent, isBodyStream, type HttpResponse } from '../../http/response.ts';
 import { busyResponse } from '../serve/rejections.ts';
 import {
@@ -11,7 +11,8 @@ import {
   largeBodyLength,
   Responder,
 } from '../serve/responder.ts';
-import type { UwsRequest } from './request.ts';
+import type { RequestLimits } from '../serve/requestHead.ts';
+import { UwsRequest } from './request.ts';
 
 /**
  * How the connection continues after a response:
@@ -38,6 +39,11 @@ const checkedShare = 1 / 8;
  */
 export class UwsResponder extends Responder<UwsRequest, string> {
   protected readonly headOf = headText;
+
+  /** Returns the handler of all requests. */
+  handler(limits: RequestLimits) {
+    return (res: NativeResponse, req: NativeRequest): void => this.receive(new UwsRequest(res, req, limits));
+  }
 
   /** Responds to a connection over the limit, before it sends a request. */
   writeBusy(res: NativeResponse): void {

@@ -8,7 +8,6 @@ import { reservePort } from '../serve/reservePort.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../serve/serveOptions.ts';
 import { withCertificate } from '../serve/tlsFiles.ts';
 import { loadedPackage, uws } from './addon.ts';
-import { UwsRequest } from './request.ts';
 import { UwsResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 
@@ -73,7 +72,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   // uWS does not call the filter for an upgrade.
   const onUpgrade = () => (connections -= 1);
   if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });
-  app.any('/*', (res, req) => responder.receive(new UwsRequest(res, req, limits)));
+  app.any('/*', responder.handler(limits));
 
   const reserved = await reservePort(host, port, reusePort);
   const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {

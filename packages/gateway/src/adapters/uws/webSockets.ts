@@ -7,7 +7,7 @@ import type {
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { OpenSockets } from '../serve/openSockets.ts';
-import type { RequestLimits } from '../serve/request.ts';
+import type { RequestLimits } from '../serve/requestHead.ts';
 import { UwsRequest } from './request.ts';
 import type { UwsResponder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';

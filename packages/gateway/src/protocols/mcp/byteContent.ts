@@ -32,7 +32,6 @@ export async function readBytes(
   for (const [index, part] of (isBlobs(value) ? value : [value]).entries()) {
     const body = byteBody(path, part, contentType);
     const chunks: Uint8Array<ArrayBuffer>[] = [];
-    // oxlint-disable-next-line no-await-in-loop -- one part after the other, since all have one limit
     for await (const chunk of body instanceof Uint8Array ? [body] : untilAborted(body, signal)) {
       size += chunk.byteLength;
       // Before all of a stream without an end is in memory.
@@ -41,7 +40,6 @@ export async function readBytes(
     }
     signal?.throwIfAborted();
     const type = (part instanceof Blob && part.type) || contentType;
-    // oxlint-disable-next-line no-await-in-loop -- as above
     const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
     // The protocol requires the URI of a resource, also of one that nothing serves.
     content.push(contentOf(bytes, type, `tool:${name}/${index}`));

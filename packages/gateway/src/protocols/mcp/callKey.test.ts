@@ -4,10 +4,8 @@ import { z } from 'zod';
 import type { Gateway } from '../../gateway.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
-import { memoryState } from '../../state/memoryState.ts';
-import type { State } from '../../state/sharedState.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool } from '../../testing/toolRequests.ts';
+import { callTool, listTools } from '../../testing/toolRequests.ts';
 import { mcp } from './index.ts';
 
 interface Result {
@@ -43,12 +41,11 @@ const notes = (use: IdempotencyKeyUse, input: z.ZodType = z.object({ text: z.str
   return { router, inputs, keys };
 };
 
-async function serve(use: IdempotencyKeyUse, input?: z.ZodType, options: { readonly state?: State } = {}) {
+async function serve(use: IdempotencyKeyUse, input?: z.ZodType) {
   const { router, inputs, keys } = notes(use, input);
   const gateway = await testGateway(router, {
     mcp: mcp(),
     createContext: ({ idempotencyKey, response }) => ({ key: idempotencyKey, response }),
-    ...options,
   });
   return { gateway, inputs, keys };
 }
@@ -91,9 +88,8 @@ const errorOf = ({ result }: { readonly result: Result }) => {
 };
 
 async function schemaOf(gateway: Pick<Gateway, 'fetch'>) {
-  const { result } = await post(gateway, 'tools/list', {});
-  const { tools } = result as unknown as { readonly tools: readonly [{ readonly inputSchema: object }] };
-  return tools[0].inputSchema as {
+  const [tool] = await listTools(gateway);
+  return tool?.inputSchema as {
     readonly properties: Readonly<Record<string, object>>;
     readonly required?: readonly string[];
   };
@@ -224,13 +220,6 @@ it.each(
     expect(runs).toBe(2);
   },
 );
-
-it('the second replay of a call is the same as the first', async () => {
-  const { gateway } = await serve('required');
-  await note(gateway, { argument: key });
-  const first = await note(gateway, { argument: key });
-  expect(await note(gateway, { argument: key })).toEqual(first);
-});
 
 it.each<[Places, Places]>([
   [{ meta: key, beside: key, header: key, argument: key }, { argument: key }],
@@ -426,30 +415,4 @@ it('the input in a reported error does not have the key', async () => {
   });
   await note(gateway, { argument: key });
   expect(reported).toEqual([{ text: 'a' }]);
-});
-
-it('a repeat of a call that was cut is an error that tells to look before the call is repeated', async () => {
-  const stored = new Map<string, string>();
-  const inner = memoryState();
-  // What a process that was killed during the call leaves: a reserved key, whose time is over.
-  const state: State = {
-    take: (...args) => inner.take(...args),
-    add(name, value) {
-      const found = stored.get(name);
-      const cut = { ...(JSON.parse(value) as object), runsUntil: 0 };
-      if (found === undefined) stored.set(name, JSON.stringify(cut));
-      return found;
-    },
-    set() {},
-    delete() {},
-  };
-  const { gateway, keys } = await serve('optional', undefined, { state });
-  await note(gateway, { argument: key });
-  expect(errorOf(await note(gateway, { argument: key }))).toEqual({
-    code: 'CONFLICT',
-    status: 409,
-    message:
-      'Idempotency-Key: was used for a request that was interrupted, and whether it had an effect is unknown. Look for its effect first, and repeat it with a new key only if it had none.',
-  });
-  expect(keys).toEqual([key]);
 });

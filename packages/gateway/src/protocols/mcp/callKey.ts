@@ -8,7 +8,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { idempotencyKey, parseKey } from '../../calls/idempotencyKey.ts';
 import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
-import type { JsonSchema } from './jsonSchema.ts';
+import type { JsonSchema } from '../../schemas/toolSchema.ts';
 import type { Message } from './message.ts';
 
 /** The argument, and the member of `params` (SEP-3182) and of `params._meta`. */

@@ -1,6 +1,5 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
-import { z } from 'zod';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
 import { callTool, listTools, sendMessage } from '../../testing/toolRequests.ts';
@@ -94,6 +93,25 @@ it.each<[openapi: NonNullable<GatewayMeta['openapi']>, description: string]>([
   expect(await listTools(gateway)).toMatchObject([{ description }]);
 });
 
+it.each<[meta: GatewayMeta, title: string | undefined, description: string]>([
+  [{ openapi: { summary: 'Sums.' }, mcp: true }, undefined, 'Sums.'],
+  [{ openapi: { summary: 'Sum', description: 'Adds numbers.' }, mcp: true }, 'Sum', 'Adds numbers.'],
+  [
+    { openapi: { summary: 'Sum', description: 'Adds.' }, mcp: { title: 'Total', description: 'Counts.' } },
+    'Total',
+    'Counts.',
+  ],
+])(
+  'a tool with the metadata %j has the title %s and the description %s',
+  async (meta, title, description) => {
+    const gateway = await testGateway(t.router({ sum: t.procedure.meta(meta).query(() => 1) }), {
+      mcp: mcp(),
+    });
+    const [listed] = await listTools(gateway);
+    expect({ title: undefined, ...listed }).toMatchObject({ title, description });
+  },
+);
+
 it('a deprecated tool without a description of its own is reported as one without', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const old = t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1);
@@ -121,73 +139,6 @@ it('createGateway says how large a list of tools is, how that is estimated, and 
       `trpc-gateway: the list of 4 tools has about ${tokens} tokens (its JSON has 4 characters for each), which most clients send to the model with each request. Choose fewer in mcp({ tools: ({ path }) => … }), or with scopes; the largest are large (${sizeOf(1)}), middle (${sizeOf(2)}), small (${sizeOf(0)}).`,
     ],
   ]);
-});
-
-/** The shape of a real router: 441 procedures in 49 routers, without metadata. */
-const items = ['all', 'byId', 'count', 'create', 'update', 'delete', 'filterOptions', 'metrics', 'hasAny'];
-const largeRouter = t.router(
-  Object.fromEntries(
-    Array.from({ length: 49 }, (_, at) => [
-      `router${at}`,
-      t.router(
-        Object.fromEntries(
-          items.map((name, index) => {
-            const input = t.procedure.input(projectInput());
-            return [name, index < 3 ? input.query(() => 1) : input.mutation(() => 1)];
-          }),
-        ),
-      ),
-    ]),
-  ),
-);
-
-function projectInput() {
-  return z.object({
-    projectId: z.string(),
-    page: z.int().min(0).default(0),
-    limit: z.int().max(100).default(50),
-    orderBy: z.object({ column: z.string(), order: z.enum(['ASC', 'DESC']) }).nullable(),
-    filter: z.array(
-      z.discriminatedUnion('type', [
-        z.object({
-          type: z.literal('datetime'),
-          column: z.string(),
-          operator: z.enum(['>', '<', '>=', '<=']),
-          value: z.iso.datetime(),
-        }),
-        z.object({
-          type: z.literal('string'),
-          column: z.string(),
-          operator: z.enum(['=', 'contains', 'starts with', 'ends with']),
-          value: z.string(),
-        }),
-        z.object({
-          type: z.literal('number'),
-          column: z.string(),
-          operator: z.enum(['=', '>', '<', '>=', '<=']),
-          value: z.number(),
-        }),
-        z.object({
-          type: z.literal('boolean'),
-          column: z.string(),
-          operator: z.enum(['=', '<>']),
-          value: z.boolean(),
-        }),
-      ]),
-    ),
-    email: z.email().optional(),
-    id: z.uuid().optional(),
-  });
-}
-
-it('of 441 procedures without metadata, one line chooses 20, whose list has less than 8,000 tokens', async () => {
-  expect(Object.keys(largeRouter._def.procedures)).toHaveLength(441);
-  const tools = ({ path }: { readonly path: string }) =>
-    /^router\d\.(?:all|byId)$/.test(path) && { description: `Reads ${path}.` };
-  const gateway = await testGateway(largeRouter, { mcp: mcp({ tools }) });
-  const listed = await listTools(gateway);
-  expect(listed).toHaveLength(20);
-  expect(JSON.stringify({ tools: listed }).length / 4).toBeLessThan(8000);
 });
 
 it.each<[tools: number, letters: number, end: string]>([

@@ -47,7 +47,7 @@ export function createMcpProtocol(settings: McpSettings, instructions: string | 
     options: () => new OutgoingResponse(204, [allow]),
     respond(context) {
       if (context.request.method === 'POST') return new McpRun(options, context).respond();
-      context.calls = 0;
+      context.outcome.calls = 0;
       const message = 'The method is not allowed at this path. Send each message by POST.';
       const response = reject(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), context);
       response.headers.push(allow);
@@ -55,7 +55,7 @@ export function createMcpProtocol(settings: McpSettings, instructions: string | 
     },
     reject(error, context) {
       // Before the body was read, only the head may have named a tool.
-      context.calls = context.target.procedures.length;
+      context.outcome.calls = context.target.procedures.length;
       return reject(error, context);
     },
   };

@@ -37,12 +37,16 @@ const defaultPingMs = 15_000;
 const representationHeader = /^(?:content-.+|cache-control|etag|expires|last-modified|vary)$/;
 
 /** Runs one request, from its body to its response. The methods run in their order here. */
-export class McpRun extends RequestRun<RunOptions> implements CallSource {
+export class McpRun extends RequestRun implements CallSource {
+  protected readonly settings: RunOptions;
+  readonly context: RequestContext;
   /** Set before the context is created. */
   #call!: ToolCall;
 
-  get ctx(): unknown {
-    return this.context.ctx;
+  constructor(settings: RunOptions, context: RequestContext) {
+    super();
+    this.settings = settings;
+    this.context = context;
   }
 
   get readsIterables(): boolean {
@@ -53,7 +57,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { context, settings } = this;
     const { request } = context;
     // A message that calls no tool is no call.
-    context.calls = 0;
+    context.outcome.calls = 0;
     const error = typeError(request);
     if (error) return this.finish(settings.reject(error, context));
     const { maxBodySize } = settings.limits;
@@ -94,11 +98,13 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { id, params } = message;
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
-    context.calls = 1;
-    context.operation = tool?.procedure.path;
+    context.outcome.calls = 1;
+    context.outcome.operation = tool?.procedure.path;
     if (tool === undefined || !(args === undefined || isObject(args))) {
       const problem = () => {
-        context.endedWith(typeof name === 'string' && tool === undefined ? 'NOT_FOUND' : 'BAD_REQUEST');
+        context.outcome.endedWith(
+          typeof name === 'string' && tool === undefined ? 'NOT_FOUND' : 'BAD_REQUEST',
+        );
         const text = callProblem(params, context, settings.tools);
         return errorResponse(200, { code: errorCodes.invalidParams, message: text }, id);
       };
@@ -119,7 +125,10 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
    */
   #admit(message: Message | undefined, target: Target | undefined, onAdmitted: () => void): void {
     const { context, settings } = this;
-    void mapMaybePromise(settings.admitMessage(context, target), (rejection) => {
+    const head = context.target;
+    if (target) context.target = target;
+    if (settings.admitMessage === undefined) return onAdmitted();
+    void mapMaybePromise(settings.admitMessage(context, head), (rejection) => {
       if (rejection) this.finish(settings.reject(rejection, context, message?.id));
       else onAdmitted();
     });
@@ -137,18 +146,20 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { args, tool } = this.#call;
     const { procedure } = tool;
     if (ctx instanceof Failure) return this.settle(0, ctx);
+    this.ctx = ctx;
     context.ctx = ctx;
     // A stream outlives its call: its signal must abort when the client closes the response.
     if (procedure.type === 'subscription') context.follow();
     // Before the arguments are compared with those of another request with the same key.
     const error = jsonError(args, settings.limits);
     if (error) return this.settle(0, new Failure(error));
-    const start = () => settings.calls.start(tool.executed, this, 0, context);
-    if (key === undefined || !procedure.isReplayed) return start();
+    if (key === undefined || !procedure.isReplayed)
+      return settings.calls.start(tool.executed, this, 0, context);
     // A model writes the arguments of a repeat anew, so the order of members is its chance: an error would lead the model to
     // a new key, and the call would run twice. The id and the revision may differ too: `replay` writes those of the repeat.
     // Over REST and tRPC, a program sends the same bytes again, and the fingerprint is that of the bytes.
-    this.reserve({ procedure, key, head: [sortMembers(args ?? {})], body: undefined }, start);
+    const call = { procedure, key, head: [sortMembers(args ?? {})], body: undefined };
+    this.reserve(call, () => settings.calls.start(tool.executed, this, 0, context));
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
@@ -208,7 +219,7 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { context } = this;
     // The error is a consequence of the disconnect, unless the response is stored for a repeat of the request.
     if (context.request.isAborted && this.reservation === undefined) {
-      context.endedWith('CLIENT_CLOSED_REQUEST');
+      context.outcome.endedWith('CLIENT_CLOSED_REQUEST');
       return this.finish(new OutgoingResponse(499));
     }
     this.#respond(this.#failure(failureOf(cause).error));
@@ -221,14 +232,14 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     const { procedure, wrapper } = this.#call.tool;
     const shown = shownError(error, procedure.errors, wrapper);
     // A stop is no error of the service, but the call has failed.
-    if (error === stoppedError) context.endedWith(codeOf(error));
+    if (error === stoppedError) context.outcome.endedWith(codeOf(error));
     else recordError(error, shown.status, context);
-    return errorResult(shown, this.#call, context);
+    return errorResult(shown, this.#call, context.outcome);
   }
 
   #respond(result: string): void {
     const headers = this.#headers();
-    const marked = this.context.isReplay ? markReplayed(result) : result;
+    const marked = this.context.response.isReplayed ? markReplayed(result) : result;
     this.finish(resultResponse(marked, this.#call.id, headers));
   }
 

@@ -2,7 +2,7 @@ import { formatProblems, GatewayError, reject, type Problem } from '../../checks
 import { warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
-import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
+import { createReadSchema, type ReadSchema } from '../../schemas/readSchema.ts';
 import {
   acceptsUndefined,
   binaryKind,
@@ -12,18 +12,18 @@ import {
   maxDepth,
   membersOf,
   type Schema,
-} from '../../operations/schema.ts';
+} from '../../schemas/schema.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta, RestMeta } from '../../procedures/meta.ts';
 import { eventFunction } from '../../procedures/asyncOutput.ts';
 import type { Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
 import { Failure } from '../../procedures/execute.ts';
-import { mayBeAbsent, readArguments, wrapper } from './argumentsSchema.ts';
+import { mayBeAbsent, readArguments, wrapper } from '../../schemas/argumentsSchema.ts';
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import { withKeyArgument } from './callKey.ts';
 import type { Message } from './message.ts';
-import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
+import { writeJsonSchema, type JsonSchema } from '../../schemas/toolSchema.ts';
 import { toolWarnings } from './toolWarnings.ts';
 
 /** A procedure that is served as a tool, as read at start. */
@@ -187,7 +187,9 @@ function readInput(
   const { schema: inputSchema, isWrapped } = readArguments(own);
   if (isWrapped) return { inputOf: (args) => withDates(args?.[wrapper]), wrapper, inputSchema };
   const absent = own.every(mayBeAbsent) ? undefined : {};
-  return { inputOf: (args = absent) => withDates(args), wrapper: undefined, inputSchema };
+  const inputOf: Tool['inputOf'] =
+    dated.length === 0 ? (args = absent) => args : (args = absent) => withDates(args);
+  return { inputOf, wrapper: undefined, inputSchema };
 }
 
 /**

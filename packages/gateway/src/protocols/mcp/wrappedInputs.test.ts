@@ -170,6 +170,16 @@ it.each<[what: string, schema: z.ZodType, inputSchema: object, args: object]>([
   expect(await served.call(args)).toMatchObject({ text: 'done', input: args });
 });
 
+it('a chain of inputs has the schema of other properties that one of them keeps', async () => {
+  const { call, inputSchema } = await serve(
+    z.object({ a: z.string() }),
+    z.object({ b: z.string() }).catchall(z.string()),
+  );
+  expect(inputSchema).toMatchObject({ required: ['a', 'b'], additionalProperties: { type: 'string' } });
+  const args = { a: 'x', b: 'y', c: 'z' };
+  expect(await call(args)).toMatchObject({ text: 'done', input: args });
+});
+
 it('a property that a strict member of a union rejects is possible if another part of an intersection keeps it', async () => {
   const { call, inputSchema } = await serve(
     z

@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/errorFormat.ts';
-import type { GatewayOptions } from '../../options.ts';
+import type { GatewayOptions } from '../../assembly/options.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { trpcToOpenApiErrors } from '../../trpcToOpenApi/index.ts';

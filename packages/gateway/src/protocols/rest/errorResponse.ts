@@ -90,8 +90,8 @@ export function createErrorResponses(options: ErrorResponseOptions): {
   };
 
   const rejectionResponse: RejectionResponse = (context, { status, code, message }) => {
-    if (status === 414) context.limit = 'url-bytes';
-    if (status === 431) context.limit = 'header-bytes';
+    if (status === 414) context.outcome.limit = 'url-bytes';
+    if (status === 431) context.outcome.limit = 'header-bytes';
     try {
       const shown = restError(new RestStatusError(code, status, message), shapeOf, context);
       // In tRPC's format, so that its links give the error to each call of a batch.
@@ -109,8 +109,8 @@ export function createErrorResponses(options: ErrorResponseOptions): {
 
 /** Responds if a custom format has thrown, or the data of an error does not match its declaration. */
 function brokenFormat(cause: unknown, context: RequestContext, headers: readonly Header[] = []) {
-  context.error = cause;
-  context.endedWith(codeOf(failureOf(cause).error));
+  context.outcome.error = cause;
+  context.outcome.endedWith(codeOf(failureOf(cause).error));
   return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
 }
 
@@ -157,7 +157,7 @@ function restError(
         return hasTrpcCode ? shape : { ...shape, data: { ...shape.data, ...ownData } };
       } catch (cause) {
         // The router's `errorFormatter` has thrown: it may expect the path or the context of a call.
-        context.error = cause;
+        context.outcome.error = cause;
         return { code: TRPC_ERROR_CODES_BY_KEY[error.code], message: this.message, data: ownData };
       }
     },

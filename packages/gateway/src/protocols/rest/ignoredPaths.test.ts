@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Telemetry } from '../../calls/telemetry.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import type { GatewayOptions } from '../../options.ts';
+import type { GatewayOptions } from '../../assembly/options.ts';
 import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 
@@ -40,7 +40,7 @@ async function start(options: Options, served: AnyTRPCRouter = router) {
   return (target: string, method = 'GET') => fetch(`http://pets.example${target}`, { method });
 }
 
-const both: Options = { ignoreTrailingSlash: true, ignorePathCase: true };
+const lenient: Options = { compatibility: 'trpc-to-openapi' };
 
 it.each(['/v1/pets/', '/v1/Pets', '/V1/pets'])('GET %s is 404 by default', async (target) => {
   const get = await start({});
@@ -55,17 +55,14 @@ it.each<[target: string, output: unknown]>([
   ['/v1/pets/Latest/', 'latest'],
   ['/v1/pets/photo-Rex.JPG', { name: 'Rex' }],
   ['/v1/Files/A/b/', { path: 'A/b/' }],
-])(
-  'GET %s with ignoreTrailingSlash and ignorePathCase calls the procedure with %j',
-  async (target, output) => {
-    const get = await start(both);
-    const response = await get(target);
-    expect([response.status, await response.json()]).toEqual([200, output]);
-  },
-);
+])('GET %s with compatibility calls the procedure with %j', async (target, output) => {
+  const get = await start(lenient);
+  const response = await get(target);
+  expect([response.status, await response.json()]).toEqual([200, output]);
+});
 
-it('with ignoreTrailingSlash, OPTIONS and other methods of a path with a slash have its Allow', async () => {
-  const get = await start(both);
+it('with compatibility, OPTIONS and other methods of a path with a slash have its Allow', async () => {
+  const get = await start(lenient);
   for (const [method, status] of [
     ['OPTIONS', 204],
     ['DELETE', 405],
@@ -76,7 +73,7 @@ it('with ignoreTrailingSlash, OPTIONS and other methods of a path with a slash h
 });
 
 it('the next page of a path in another case is at that path, which is served too', async () => {
-  const get = await start(both);
+  const get = await start(lenient);
   const link = (await get('/V1/PETS/?after=c1')).headers.get('link');
   expect(link).toBe('</v1/PETS/?after=c2>; rel="next"');
   expect((await get('/v1/PETS/?after=c2')).status).toBe(200);
@@ -91,16 +88,16 @@ it('telemetry receives the written route of a path in another case', async () =>
       return { ...span, call: () => span };
     },
   };
-  const get = await start({ ...both, telemetry });
+  const get = await start({ ...lenient, telemetry });
   await get('/V1/PETS/Rex/');
   expect(routes).toEqual(['/v1/Pets/{name}']);
 });
 
-it('only letters of ASCII match in another case with ignorePathCase', async () => {
+it('only letters of ASCII match in another case with compatibility', async () => {
   const keys = t.router({
     keys: t.procedure.meta({ openapi: { method: 'GET', path: '/keys' } }).query(() => 'keys'),
   });
-  const get = await start({ ignorePathCase: true, restBasePath: '/kept' }, keys);
+  const get = await start({ ...lenient, restBasePath: '/kept' }, keys);
   expect((await get('/KEPT/KEYS')).status).toBe(200);
   // The Kelvin sign, whose lower case is the letter k.
   expect((await get('/kept/%E2%84%AAeys')).status).toBe(404);
@@ -110,14 +107,12 @@ it.each<[at: string, path: `/${string}`, options: Options]>([
   ['a route', '/Hook', { routes: { 'POST /v1/hook': () => ({ status: 204, headers: [] }) } }],
   ['tRPC', '/TRPC/hook', { trpcBasePath: '/v1/trpc' }],
 ])(
-  'an operation at the path of %s in another case is rejected with ignorePathCase',
+  'an operation at the path of %s in another case is rejected with compatibility',
   async (_at, path, options) => {
     const served = t.router({
       hook: t.procedure.meta({ openapi: { method: 'POST', path } }).mutation(() => 'hook'),
     });
-    await expect(start({ ...options, ignorePathCase: true }, served)).rejects.toThrow(
-      `/v1${path} is the path of`,
-    );
+    await expect(start({ ...options, ...lenient }, served)).rejects.toThrow(`/v1${path} is the path of`);
     await expect(start(options, served)).resolves.toBeDefined();
   },
 );

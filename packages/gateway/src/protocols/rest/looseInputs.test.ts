@@ -106,6 +106,12 @@ describe('unknown properties of a loose input', () => {
     ['.catchall(z.date()), which are converted,', [w.catchall(z.date())], { zz: date }, { w: '1', zz: date }],
     ['the first of two inputs', [looseW, z.object({ b: z.int() })], { b: 2, zz: 1 }, { w: '1', b: 2, zz: 1 }],
     ['a part of an intersection', [z.intersection(w, z.looseObject({}))], { zz: 1 }, { w: '1', zz: 1 }],
+    [
+      'a member of a union in an intersection',
+      [w.and(z.union([z.looseObject({ a: z.string() }), z.object({ b: z.string() })]))],
+      { a: 'a', zz: 1 },
+      { w: '1', a: 'a', zz: 1 },
+    ],
     ['an input that is optional as a whole', [optional], { a: 'a', zz: 1 }, { w: '1', a: 'a', zz: 1 }],
   ])('of %s in a body reach the procedure', async (_what, inputs, body, input) => {
     const route: RestMeta = { method: 'POST', path: '/a/{w}' };

@@ -2,19 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentDecode } from './textParameters.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import {
-  isAmbiguous,
-  parsePathTemplate,
-  type PathMatching,
-  type PathTemplate,
-} from '../../operations/pathTemplate.ts';
+import { isAmbiguous, parsePathTemplate, type PathTemplate } from '../../operations/pathTemplate.ts';
 
 const template = (path: string): PathTemplate => parsePathTemplate(path) ?? [];
 
-const exact: PathMatching = { ignoreTrailingSlash: false, ignorePathCase: false };
-
-function matcherOf(paths: readonly string[], matching = exact) {
-  const matcher = createPathMatcher<string>(matching);
+function matcherOf(paths: readonly string[], isLenient: boolean) {
+  const matcher = createPathMatcher<string>(isLenient);
   for (const path of paths) matcher.at(template(path), () => path);
   return matcher;
 }
@@ -68,13 +61,13 @@ function valueOf(
 }
 
 /** Tries every template; of those that match, selects the one with the earliest literal segments. */
-function naiveMatch(paths: readonly string[], path: string, { ignoreTrailingSlash, ignorePathCase } = exact) {
+function naiveMatch(paths: readonly string[], path: string, isLenient: boolean) {
   const segments = path.slice(1).split('/').map(percentDecode);
   const cased = <Text extends string | undefined>(text: Text) =>
-    (ignorePathCase ? text?.toLowerCase() : text) as Text;
+    (isLenient ? text?.toLowerCase() : text) as Text;
   const matching = paths.filter((candidate) => {
     const parts = template(candidate);
-    const isTrimmed = ignoreTrailingSlash && !isRest(parts.at(-1)) && segments.at(-1) === '';
+    const isTrimmed = isLenient && !isRest(parts.at(-1)) && segments.at(-1) === '';
     const count = segments.length - (isTrimmed ? 1 : 0);
     return (
       (parts.length === count || (isRest(parts.at(-1)) && parts.length < count)) &&
@@ -107,7 +100,7 @@ function naiveMatch(paths: readonly string[], path: string, { ignoreTrailingSlas
 
 describe('createPathMatcher', () => {
   it('the path matcher shares one value among templates that match the same paths', () => {
-    const matcher = createPathMatcher<object>(exact);
+    const matcher = createPathMatcher<object>(false);
     const value = matcher.at(template('/pets/{id}'), () => ({}));
     expect(matcher.at(template('/pets/{name}'), () => ({}))).toBe(value);
   });
@@ -136,12 +129,11 @@ describe('createPathMatcher', () => {
       'cB',
     );
     const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
-    const matching = fc.record({ ignoreTrailingSlash: fc.boolean(), ignorePathCase: fc.boolean() });
     fc.assert(
-      fc.property(templates, path, matching, (paths, sent, options) => {
+      fc.property(templates, path, fc.boolean(), (paths, sent, isLenient) => {
         // `createGateway` rejects them.
         fc.pre(paths.every((one) => paths.every((other) => !isAmbiguous(template(one), template(other)))));
-        expect(matcherOf(paths, options).match(sent)).toEqual(naiveMatch(paths, sent, options));
+        expect(matcherOf(paths, isLenient).match(sent)).toEqual(naiveMatch(paths, sent, isLenient));
       }),
       { numRuns: 6000 },
     );

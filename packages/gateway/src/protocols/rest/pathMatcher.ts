@@ -1,11 +1,5 @@
 // Hot path: every REST request runs through it.
-import {
-  foldCase,
-  isWithin,
-  type Affixes,
-  type PathMatching,
-  type PathTemplate,
-} from '../../operations/pathTemplate.ts';
+import { foldCase, isWithin, type Affixes, type PathTemplate } from '../../operations/pathTemplate.ts';
 import { percentDecode } from './textParameters.ts';
 
 class Node<Value> {
@@ -34,10 +28,11 @@ export interface PathMatch<Value> {
 /**
  * Creates a matcher of paths against templates. Its time does not depend on the number of templates, except those with
  * text beside a parameter: of these, all with the same segments before are compared.
+ * @param isLenient whether literal segments match in any case, and a path with a slash at its end as the path without it
  */
-export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }: PathMatching) {
+export function createPathMatcher<Value>(isLenient: boolean) {
   const root = new Node<Value>();
-  const fold = (text: string) => (ignorePathCase ? foldCase(text) : text);
+  const fold = (text: string) => (isLenient ? foldCase(text) : text);
 
   return {
     /**
@@ -74,7 +69,7 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
       let candidate: Candidate<Value> | undefined = { node: root, at: start + 1, parameters: [] };
       // The last one is tried first.
       const others: Candidate<Value>[] = [];
-      const end = ignoreTrailingSlash && path.endsWith('/') ? path.length - 1 : path.length;
+      const end = isLenient && path.endsWith('/') ? path.length - 1 : path.length;
       for (; candidate; candidate = others.pop()) {
         const { parameters }: Candidate<Value> = candidate;
         let { node, at }: Candidate<Value> = candidate;
@@ -88,7 +83,7 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
           const literal =
             segment === undefined || literals.size === 0
               ? undefined
-              : literals.get(ignorePathCase ? foldCase(segment) : segment);
+              : literals.get(isLenient ? foldCase(segment) : segment);
           if (rest && at < path.length) {
             others.push({ node: rest, at: Infinity, parameters: [...parameters, path.slice(at)] });
           }

@@ -9,8 +9,8 @@ import { rejectManyParameters, tooManyFields } from '../../calls/queryParameters
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
-import type { StandardSchema } from '../../procedures/standardSchema.ts';
-import { isZod } from '../../procedures/zodSchema.ts';
+import type { StandardSchema } from '../../schemas/standardSchema.ts';
+import { isZod } from '../../schemas/zodSchema.ts';
 import { parseExactJson, parseLenientJson } from './exactJson.ts';
 import { InputDraft } from './inputDraft.ts';
 import type { RawBody } from './receiveBody.ts';

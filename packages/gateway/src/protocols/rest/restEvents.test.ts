@@ -63,13 +63,16 @@ it.each([
   },
 );
 
-it('a RESYNC whose id has line breaks is sent as an error, and begins no other event', async () => {
-  async function* poisoned() {
-    yield* [];
-    throw resyncErrors.RESYNC({ data: { lastEventId: 'a\n\nevent: forged\ndata: 1' } });
-  }
-  await expect(start(poisoned()).body).rejects.toMatchObject({ declaredCode: 'RESYNC' });
-});
+it.each(['\0', '\n', '\r'])(
+  'a RESYNC whose id has %j is an error, and begins no other event',
+  async (end) => {
+    async function* poisoned() {
+      yield* [];
+      throw resyncErrors.RESYNC({ data: { lastEventId: `a${end}${end}event: forged${end}data: 1` } });
+    }
+    await expect(start(poisoned()).body).rejects.toMatchObject({ declaredCode: 'RESYNC' });
+  },
+);
 
 it('a stream whose credential is revoked ends with the error 401, without the events and errors that follow', async () => {
   let revoke = () => {};

@@ -5,7 +5,6 @@ import { discardOutput } from '../../http/asyncValues.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isBodyStream, reportedStream, type Header, OutgoingResponse } from '../../http/response.ts';
 import type { Spool } from '../../http/upload.ts';
-import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { Target } from '../../calls/policy.ts';
@@ -13,7 +12,6 @@ import { clientClosedError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
-import type { Paths } from '../paths.ts';
 import type { Protocol } from '../protocol.ts';
 import { forEventSource } from '../requestErrors.ts';
 import type { ProtocolSettings } from '../protocolSettings.ts';
@@ -29,10 +27,6 @@ import { queryPairs } from './textParameters.ts';
 
 /** Settings shared by all REST requests. */
 export interface RestSettings extends ProtocolSettings {
-  readonly operations: readonly Operation[];
-  /** The base path, which `request.path` starts with, and how paths are compared. */
-  readonly paths: Paths;
-  readonly links: LinkBase;
   /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
   readonly errorResponse: ErrorResponse;
@@ -63,7 +57,7 @@ export function createRestProtocol(
 ): Protocol<RestTarget> & { readonly routeOf: (path: string) => string | undefined } {
   const { errorResponse, operations, paths } = settings;
   const basePathLength = paths.restBasePath.length;
-  const matcher = createPathMatcher<Resource>(paths);
+  const matcher = createPathMatcher<Resource>(paths.areLenient);
   for (const operation of operations) {
     const { procedure, rest, template } = operation;
     const resource = matcher.at(template, () => new Map<string, RestTarget>());
@@ -100,7 +94,7 @@ export function createRestProtocol(
       const { scopes } = operation.procedure;
       const rejection = scopes && scopeRejection(context, scopes);
       if (rejection === undefined) return new RestRun(settings, operation, context).respond();
-      context.operation = operation.procedure.path;
+      context.outcome.operation = operation.procedure.path;
       return errorResponse(rejection, context);
     },
     reject: (error, context) => toEventSource(errorResponse(error, context), context),
@@ -111,19 +105,19 @@ const toEventSource = (response: OutgoingResponse, context: RequestContext) =>
   forEventSource(response, context, eventStreamHeaders, errorEvent);
 
 /** Runs the call of one request, from its body to its response. The methods run in their order here. */
-class RestRun extends RequestRun<RestSettings> implements CallSource {
+class RestRun extends RequestRun implements CallSource {
+  protected readonly settings: RestSettings;
+  readonly context: RequestContext;
   readonly #operation: Operation;
   #body: RawBody | undefined = undefined;
   /** The negotiated media type, if the operation has several. */
   #mediaType: string | undefined = undefined;
 
   constructor(settings: RestSettings, operation: Operation, context: RequestContext) {
-    super(settings, context);
+    super();
+    this.settings = settings;
+    this.context = context;
     this.#operation = operation;
-  }
-
-  get ctx(): unknown {
-    return this.context.ctx;
   }
 
   /** Whether the body of the response may read the output. */
@@ -132,7 +126,7 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
   }
 
   protected receive(): void {
-    const { input, output } = this.#operation;
+    const { input, output, procedure } = this.#operation;
     const { request } = this.context;
     let body: MaybePromise<RawBody | undefined>;
     try {
@@ -143,20 +137,19 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
-    if (body instanceof Promise) this.#receiveLater(body);
-    else this.#onBody(body);
+    if (body instanceof Promise) return this.#receiveLater(body);
+    this.#body = body;
+    this.createContext(procedure.idempotencyKey !== undefined, undefined);
   }
 
   #receiveLater(pending: Promise<RawBody | undefined>): void {
     pending.then(
-      (body) => this.#onBody(body),
+      (body) => {
+        this.#body = body;
+        this.createContext(this.#operation.procedure.idempotencyKey !== undefined, undefined);
+      },
       (cause: unknown) => this.#respondWithoutCall(cause),
     );
-  }
-
-  #onBody(body: RawBody | undefined): void {
-    this.#body = body;
-    this.createContext(this.#operation.procedure.idempotencyKey !== undefined, undefined);
   }
 
   protected readKey(): string | undefined {
@@ -166,28 +159,26 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
   protected start(ctx: unknown): void {
     const { context } = this;
     const { output, procedure } = this.#operation;
-    context.operation = procedure.path;
+    context.outcome.operation = procedure.path;
     if (ctx instanceof Failure) return this.#respondWithError(ctx.error);
     // A stream outlives its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') context.follow();
+    this.ctx = ctx;
     context.ctx = ctx;
     if (this.key !== undefined && procedure.isReplayed) this.#reserveKey(this.key);
-    else this.#startCall();
+    else this.settings.calls.start(procedure, this, 0, context);
   }
 
   /** Reserves the key for the input, then starts the call. */
   #reserveKey(key: string): void {
     const { input, procedure } = this.#operation;
-    const { parameters, request } = this.context;
+    const { context, settings } = this;
+    const { parameters, request } = context;
     const { fields, text } = this.#body ?? {};
     const query = queryPairs(request.query, (name) => input.query.get(name) !== undefined);
     const head = [parameters, query, headerTexts(input.headers, request), text];
     const body = fields && toFormData(fields);
-    this.reserve({ procedure, key, head, body }, () => this.#startCall());
-  }
-
-  #startCall(): void {
-    this.settings.calls.start(this.#operation.procedure, this, 0, this.context);
+    this.reserve({ procedure, key, head, body }, () => settings.calls.start(procedure, this, 0, context));
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
@@ -238,14 +229,14 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
     }
     // Headers that the producer of a stream sets later are ignored: whether they arrive before the head depends on timing.
     const isStream = typeof response.body === 'object' && isBodyStream(response.body);
-    if (!isStream) this.#discardUnread(value);
+    if (!isStream && this.#operation.procedure.mayReturnAsync) this.#discardUnread(value);
     this.#respond(isStream ? OutgoingResponse.of(response) : response);
   }
 
   /** Ends the async iterables in an output that the body of the response does not read. */
   #discardUnread(value: unknown): void {
-    const { output, procedure } = this.#operation;
-    if (!this.readsIterables || !procedure.mayReturnAsync || isBodyStream(this.context.response.body)) return;
+    const { output } = this.#operation;
+    if (output.kind === 'json' || isBodyStream(this.context.response.body)) return;
     // A stream of bytes is the body itself, which is cancelled when it is removed.
     if (output.kind === 'media' || !isBodyStream(value)) discardOutput(value);
   }

@@ -78,24 +78,6 @@ describe('rpcEventFormat', () => {
     const format = rpcEventFormat(settingsOf(10), null, () => undefined as never);
     expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
   });
-
-  it('rpcEventFormat ends the stream with an error instead of an event that is too large', async () => {
-    const seen: unknown[] = [];
-    const reportError = (cause: unknown) => {
-      seen.push(cause);
-      return { message: 'too large' };
-    };
-    const format = rpcEventFormat(settingsOf(10), null, reportError);
-    const events = new ServerSentEvents(
-      subscription([{ value: 'short' }, { value: 'x'.repeat(11) }, { value: 1 }]),
-      format,
-      endless,
-    );
-    expect(await textOf(events)).toBe(
-      'event: connected\ndata: {}\n\n\ndata: "short"\n\n\nevent: serialized-error\ndata: {"message":"too large"}\n\n\n',
-    );
-    expect(seen).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE', limit: 'response-bytes' }]);
-  });
 });
 
 it('the signal of a subscription over HTTP aborts with the reason of the disconnect', async () => {

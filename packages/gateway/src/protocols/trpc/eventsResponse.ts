@@ -39,7 +39,7 @@ export class EventsResponse extends RequestCalls {
     const format = rpcEventFormat(settings, request.lastEventId, (cause) => {
       const error = settings.toError(cause);
       this.report(error, this.callOf(0));
-      context.callFailed(error, 0);
+      context.outcome.callFailed(error, 0, context.request.isAborted);
       return this.shapeOf(error, this.callOf(0));
     });
     const events = this.#iterator();
@@ -54,7 +54,7 @@ export class EventsResponse extends RequestCalls {
   }
 
   protected override discard(): void {
-    this.context.isPending = true;
+    this.context.outcome.isPending = true;
     if (this.#body) this.#body.end();
     else if (isAsyncIterable(this.#outcome)) void discardStream(this.#outcome);
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inputs } from '@petstore/testing/forms';
 import { sortedLines } from '@petstore/testing/jsonLines';
 import { TRPCError } from '@trpc/server';
 import { isObservable, observable, observableToAsyncIterable } from '@trpc/server/observable';
@@ -7,12 +8,17 @@ import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure, failureOf } from '../../procedures/execute.ts';
+import { RequestOutcome } from '../../calls/requestOutcome.ts';
+import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { endless, streamCallbacks, textOf } from '../../testing/streams.ts';
 import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
 const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).message, call });
-const context = Object.assign(new AbortController(), { callFailed: () => {} });
+const context = Object.assign(new AbortController(), {
+  outcome: new RequestOutcome(),
+  request: inProcessRequest('GET', '/'),
+});
 const turn = Promise.resolve();
 
 /** Creates the JSON lines of a number of calls, and records the callbacks. */
@@ -53,19 +59,6 @@ const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
 const tooLarge = 'x'.repeat(100);
 
 describe('the body of JSON lines', () => {
-  it('the body is a stream that starts with its head if a call takes longer than a turn', async () => {
-    const { lines, next, seen } = linesOf(2);
-    lines.settle(1, new Failure(conflict('no')));
-    setTimeout(() => lines.settle(0, undefined), 20);
-    expect(await lines.body()).toBe(lines);
-    expect(await next()).toBe(`${headOfTwo}[1,0,[[{"error":{"message":"no","call":1}}]]]\n`);
-    expect(await next()).toBe(
-      '[0,0,[[{"result":0}],["result",0,2]]]\n[2,0,[[{"data":0}],["data",0,4]]]\n[4,0,[[]]]\n',
-    );
-    expect(await next()).toBeUndefined();
-    expect(seen).toMatchObject({ aborted: 0, watched: 0, errors: [] });
-  });
-
   it('the body is a stream if the outcomes are large, and encodes no more lines than are read', async () => {
     let encodedLines = 0;
     const serialize = (line: unknown) => {
@@ -81,33 +74,6 @@ describe('the body of JSON lines', () => {
 });
 
 describe('JSON lines', () => {
-  it('a line that cannot be encoded fails the stream after the previous lines', async () => {
-    const { lines, next, seen } = linesOf(2);
-    lines.settle(0, 1n);
-    expect(lines.body()).toBe(lines);
-    expect(await next()).toMatch(/\[2,0,\[\[\{"data":0\}\],\["data",0,4\]\]\]\n$/);
-    await expect(next()).rejects.toThrow('BigInt');
-    lines.settle(1, 1);
-    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [expect.any(TypeError)] });
-  });
-
-  it('an output that is too large is replaced by an error of its call', async () => {
-    const { lines, seen } = linesOf(2);
-    lines.settle(0, tooLarge);
-    lines.settle(1, 'y');
-    const text = await textOf(await lines.body());
-    expect(text).toMatch(
-      /\[4,1,\{"message":"The response is larger.*","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
-    );
-    expect(seen.errors).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
-  });
-
-  it('an error may be larger than maxLineBytes', async () => {
-    const { lines } = linesOf(1);
-    lines.settle(0, Promise.reject(conflict(tooLarge)));
-    expect(await textOf(await lines.body())).toContain(tooLarge);
-  });
-
   it.each(['yields', 'returns'])('an iterable that %s too large a value ends with an error', async (how) => {
     let isClosed = false;
     const iterable = (async function* () {
@@ -126,30 +92,6 @@ describe('JSON lines', () => {
     const text = await textOf(await lines.body());
     expect(text).toMatch(/\n\[3,1,\[\[1\]\]\]\n\[3,2,\{"message":"The response is larger.*","call":0\}\]\n$/);
     expect([isClosed, seen.aborted]).toEqual([true, 0]);
-  });
-
-  it('a head that cannot be encoded fails the stream', async () => {
-    const serialize = () => {
-      throw new Error('the transformer');
-    };
-    const { lines, next } = linesOf(1, { serialize });
-    lines.settle(0, 1);
-    expect(await lines.body()).toBe(lines);
-    await expect(next()).rejects.toThrow('the transformer');
-  });
-
-  it.each([
-    ['an error of a call', () => new Failure(conflict('no'))],
-    ['an error of an output', () => Promise.reject(conflict('no'))],
-  ])('the stream fails if the formatter throws for %s', async (_name, outcome) => {
-    const broken = () => {
-      throw new Error('the formatter');
-    };
-    const { lines, next } = linesOf(1, { shapeOf: broken });
-    lines.settle(0, outcome());
-    expect(await lines.body()).toBe(lines);
-    expect(await next()).toContain(head);
-    await expect(next()).rejects.toThrow('the formatter');
   });
 
   it('the next value of an iterable is requested when the previous one has been read', async () => {
@@ -404,6 +346,8 @@ async function officialText(calls: readonly Call[], serialize: (line: unknown) =
   return { text, errors };
 }
 
+const batches = inputs(2500, 100);
+
 describe.each([
   ['JSON', undefined],
   ['a transformer', (line: unknown) => ({ json: line, meta: ['["a",0,1]]]'] })],
@@ -426,8 +370,8 @@ describe.each([
         expect(sortedLines(text)).toEqual(sortedLines(expected.text));
         expect(seen.errors.map(String).toSorted()).toEqual(expected.errors.toSorted());
       }),
-      { numRuns: 500 },
+      { numRuns: batches },
     );
-    expect(strings).toBeGreaterThan(50);
+    expect(strings).toBeGreaterThan(batches / 10);
   });
 });

@@ -28,7 +28,7 @@ export interface JsonLinesOptions extends TextStreamOptions {
   /** Number of calls in the batch. */
   readonly calls: number;
   /** The context of the request. Its signal ends observables, and is read only for them: that takes 3% of a batch of 10. */
-  readonly context: Pick<RequestContext, 'callFailed' | 'signal'>;
+  readonly context: Pick<RequestContext, 'outcome' | 'request' | 'signal'>;
   /** Converts what a call, a promise or an iterable throws to its error. */
   readonly toError: (cause: unknown) => TRPCError;
   /** Reports the error of a call, or, without one, of a promise, an iterable or a line. It does not throw. */
@@ -108,7 +108,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     try {
       if (outcome instanceof Failure) {
         report(outcome.error, call);
-        context.callFailed(outcome.error, call);
+        context.outcome.callFailed(outcome.error, call, context.request.isAborted);
         this.#fulfill({ id: call, call }, { error: shapeOf(outcome.error, call) });
       } else if (isObservable(outcome)) {
         const data = observableToAsyncIterable(outcome, context.signal);
@@ -182,7 +182,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     try {
       const error = toError(cause);
       report(error);
-      context.callFailed(error, target.call);
+      context.outcome.callFailed(error, target.call, context.request.isAborted);
       this.#add(target, target.isIterable ? statusError : statusRejected, shapeOf(error, target.call));
     } catch (reportingError) {
       this.cutAfterText(reportingError);

@@ -23,7 +23,7 @@ export class JsonResponse extends RequestCalls {
     this.#outcomes[index] = outcome;
     if (outcome instanceof Failure) {
       this.report(outcome.error, this.callOf(index));
-      this.context.callFailed(outcome.error, index);
+      this.context.outcome.callFailed(outcome.error, index, this.context.request.isAborted);
     }
     this.#pending -= 1;
     // Less than 0 for a call with a key that ends after its deadline.
@@ -73,7 +73,7 @@ export class JsonResponse extends RequestCalls {
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
-    this.context.callFailed(error, index);
+    this.context.outcome.callFailed(error, index, this.context.request.isAborted);
     const shape = this.shapeOf(error, isBatchCall ? call : { ...call, type });
     return this.settings.errors.encode(shape, this.context, sentBytes);
   }
@@ -102,7 +102,9 @@ export class JsonResponse extends RequestCalls {
         bare === undefined
           ? (boundedJson({ result: { data } }, maxBytes) as string)
           : `{"result":{"data":${bare}}}`;
-      if (!isBatchCall || this.#fits(text, maxBytes)) return text;
+      // A UTF-16 code unit is at most 3 bytes of UTF-8: counting the bytes of each batch takes 8% of it.
+      const isShort = this.#bytes === undefined && (this.#text.length + text.length) * 3 <= maxBytes;
+      if (!isBatchCall || isShort || this.#fits(text, maxBytes)) return text;
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
       if (!isBatchCall) return cause;
@@ -111,12 +113,8 @@ export class JsonResponse extends RequestCalls {
     return batchTooLarge(maxBytes);
   }
 
-  /**
-   * Whether a batch stays within the limit. A UTF-16 code unit is at most 3 bytes of UTF-8, so bytes are counted only
-   * if that estimate exceeds the limit: counting them always takes 8% of a batch.
-   */
+  /** Counts the bytes of a batch. Returns whether they are within the limit. */
   #fits(text: string, maxBytes: number): boolean {
-    if (this.#bytes === undefined && (this.#text.length + text.length) * 3 <= maxBytes) return true;
     this.#bytes = (this.#bytes ?? utf8Length(this.#text)) + utf8Length(text);
     return this.#bytes <= maxBytes;
   }

@@ -56,7 +56,7 @@ export class LinesResponse extends RequestCalls {
   }
 
   protected override discard(): void {
-    this.context.isPending = true;
+    this.context.outcome.isPending = true;
     this.#lines?.cut();
   }
 }

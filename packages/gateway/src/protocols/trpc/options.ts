@@ -57,8 +57,6 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
 /** Settings shared by all tRPC requests over HTTP. */
 export interface TrpcSettings extends ProtocolSettings {
   readonly config: ServedConfig;
-  /** The base path, without a trailing slash. */
-  readonly basePath: string;
   readonly trpc: TrpcOptions<AnyTRPCRouter>;
   /**
    * Returns the input of a procedure that is called with a form: the same object as over REST, or the form itself.

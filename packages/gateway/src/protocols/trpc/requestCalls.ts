@@ -44,9 +44,9 @@ const callsPerReading = 10;
  * Runs the calls of a request and responds. Status and headers come from tRPC's rules (@trpc/server 11.25),
  * `responseMeta` and `ctx.response`. Each response format is a subclass, which receives the outcomes of the calls.
  */
-export abstract class RequestCalls extends RequestRun<TrpcSettings> implements CallSource {
-  /** The result of `createContext`; `undefined` until it was created, and if that has failed. */
-  ctx: unknown = undefined;
+export abstract class RequestCalls extends RequestRun implements CallSource {
+  protected readonly settings: TrpcSettings;
+  readonly context: RequestContext;
   protected readonly request: TrpcRequest;
   /** The headers of the response's format. */
   protected format = noFormat;
@@ -60,7 +60,9 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
   #allow: string | undefined = undefined;
 
   constructor(settings: TrpcSettings, context: RequestContext, request: TrpcRequest) {
-    super(settings, context);
+    super();
+    this.settings = settings;
+    this.context = context;
     this.request = request;
     this.callContexts = request.hasOwnDeadlines ? [] : undefined;
   }
@@ -70,7 +72,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
     const { error, info, paths, takesKey } = request;
     if (error) return this.end();
     const receiving = request.http.method === 'GET' ? undefined : request.receive();
-    this.context.operation = paths.length === 1 ? paths[0] : paths.join(',');
+    this.context.outcome.operation = paths.length === 1 ? paths[0] : paths.join(',');
     if (receiving) void receiving.then(() => this.createContext(takesKey, info));
     else this.createContext(takesKey, info);
   }
@@ -134,8 +136,8 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
     // The response of a call with a key is created even so, since the client may retry.
     if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
-      this.context.error = undefined;
-      this.context.failedCalls = new Map();
+      this.context.outcome.error = undefined;
+      this.context.outcome.failedCalls = undefined;
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }
@@ -202,21 +204,15 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
     const { request, context, settings } = this;
     const error = originalOf(cause);
     // The record of a late call is that of its deadline.
-    if (!context.isLate) this.#record(cause, call.path);
+    if (!context.outcome.isLate) this.#record(cause, call.path);
     const ctx = this.ctx as never;
     settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
   }
 
   #record(cause: TRPCError, path: string | undefined): void {
-    const { context } = this;
-    if (cause instanceof LimitError) context.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) {
-      const error = originalOf(cause);
-      context.error = error;
-      const others = context.failedCalls.get(error);
-      const paths = [others, path].filter((each) => each).join(',');
-      context.failedCalls = new Map(context.failedCalls).set(error, paths);
-    }
+    const { outcome } = this.context;
+    if (cause instanceof LimitError) outcome.limit = cause.limit;
+    else if (errorStatusOf(cause) >= 500) outcome.failedUnexpectedly(originalOf(cause), path);
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */
@@ -284,7 +280,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> implements C
   /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
-    this.context.endedWith(codeOf(error));
+    this.context.outcome.endedWith(codeOf(error));
     try {
       const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.context);
       const item = { error: shape };

@@ -2,88 +2,27 @@
 import type { TRPCError } from '@trpc/server';
 import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallContext, RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedure.ts';
 import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
-import type { SocketSettings } from './options.ts';
+import { OpenSubscriptions, type CallInfo, type OpenCall } from './openCalls.ts';
+import { maxMessageSizeOf, type SocketSettings } from './options.ts';
+import {
+  maxCallsPerSocket,
+  maxSocketUnsentBytes,
+  pauseAboveBytes,
+  stoppingError,
+  tooManyCalls,
+} from './socketLimits.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
-
-/** The properties of a call that an error message has; `noCall` for an error outside of a call. */
-export interface CallInfo {
-  readonly id: string | number | null;
-  readonly jsonrpc?: '2.0' | undefined;
-  readonly path?: string;
-  readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
-  readonly input?: unknown;
-  /** The size of the results so far of the message that the call came with, if that is a batch; not of events. */
-  readonly batch?: { bytes: number } | undefined;
-}
-
-export const noCall: CallInfo = { id: null, type: 'unknown' };
-
-/** The error of a query or mutation that arrives while the server stops and waits for other calls of its socket. */
-const stoppingError = new LimitError('stopping', {
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'The server is stopping. The call did not run: repeat it on another connection.',
-});
-
-/** A call that has started. */
-export interface OpenCall extends CallInfo, CallContext {
-  readonly procedure: Procedure | undefined;
-  /** The start, by `performance.now()`. */
-  readonly startedAt: number;
-  /** The index in `Socket.running`; `undefined` if it is not in there. */
-  runningIndex: number | undefined;
-  readonly trace: TraceIds | undefined;
-  whenEnded(): Promise<void>;
-}
-
-/** A subscription from the message that starts it until its iterator is closed. */
-interface OpenSubscription extends OpenCall {
-  /** Lets another one start instead, if it is starting. */
-  endStart(): void;
-}
-
-/** Number of unsent bytes above which subscriptions pause. */
-const pauseAboveBytes = 65_536;
-
-/** Maximum number of unsent bytes for a client that does not read. */
-export const maxSocketUnsentBytes = 1_048_576;
-
-/**
- * Maximum number of concurrent calls, including those that wait for a later turn, and of subscriptions. An open one takes
- * 4 KB and what its procedure holds, so a socket takes 20 MB.
- */
-export const maxCallsPerSocket = 5000;
-
-/**
- * The error of a call beyond `maxCallsPerSocket`. The socket stays open, since its client would resend all calls. One
- * object, since a message may have 20,000 of them.
- */
-export const tooManyCalls = new LimitError('socket-calls', {
-  code: 'TOO_MANY_REQUESTS',
-  message: `${maxCallsPerSocket} calls or subscriptions are open on this WebSocket, which is the limit. End some of them, or open another WebSocket.`,
-});
-
-/**
- * Returns the error of a subscription whose input, with those of the open ones, is larger than a message may be: then the
- * client could not send them again after a reconnect, which it does in one message.
- */
-export const tooManySubscriptionBytes = (most: number): LimitError =>
-  new LimitError('socket-calls', {
-    code: 'TOO_MANY_REQUESTS',
-    message: `The open subscriptions of this WebSocket have inputs of more than ${most} bytes together, which is the limit. End some of them, or open another WebSocket.`,
-  });
 
 /** One WebSocket: its running calls, and the frames that it sends, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
   isOpen = true;
   /** Whether the server is stopping. */
-  protected isDraining = false;
+  isDraining = false;
   /** The result of `createContext`. */
   ctx: unknown = undefined;
   /** The error of `createContext`, which is the error of every call. */
@@ -93,15 +32,12 @@ export class Socket {
    * collection (see `Deadlines`): 38% of a query with an async resolver.
    */
   readonly running: OpenCall[] = [];
-  /** Subscriptions by id, from the message that starts them until their iterators are closed. */
-  readonly subscriptions = new Map<string | number, OpenSubscription>();
-  /** Bytes of the messages that started `subscriptions`, which keep their inputs. */
-  subscriptionBytes = 0;
+  readonly subscriptions: OpenSubscriptions;
   readonly context: RequestContext;
   readonly settings: SocketSettings;
-  protected readonly peer: WebSocketPeer;
+  readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes now. */
-  protected unsentLimit = maxSocketUnsentBytes;
+  unsentLimit = maxSocketUnsentBytes;
   /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
@@ -109,15 +45,8 @@ export class Socket {
     this.context = context;
     this.settings = settings;
     this.peer = peer;
-  }
-
-  get inFlight(): number {
-    return this.running.length;
-  }
-
-  /** Sends an event. @throws as `encodeData` */
-  sendEvent(call: CallInfo, event: unknown, eventId?: string): void {
-    this.send(this.encodeData(call, event, eventId));
+    const { limits } = settings;
+    this.subscriptions = new OpenSubscriptions(Math.min(limits.maxBodySize, maxMessageSizeOf(limits)));
   }
 
   /**
@@ -177,7 +106,7 @@ export class Socket {
   }
 
   /** Formats an error with the router's `errorFormatter`. It never throws. */
-  protected shapeOf(call: CallInfo, error: TRPCError): object {
+  shapeOf(call: CallInfo, error: TRPCError): object {
     const { path, type, input } = call;
     const ctx = this.ctx as never;
     try {
@@ -192,7 +121,7 @@ export class Socket {
    * Sends the shape of an error; a generic one if it cannot be encoded, without the router's transformer if that throws. It
    * never throws.
    */
-  protected sendShape(call: CallInfo, shape: object): void {
+  sendShape(call: CallInfo, shape: object): void {
     try {
       this.#sendShape(call, shape);
     } catch (cause) {
@@ -242,14 +171,15 @@ export class Socket {
     const operation = call?.procedure?.path;
     this.settings.recorder.call(this.context, {
       operation,
-      called: operation === undefined ? [] : [operation],
-      callErrors: error && call ? [{ procedure: operation, code: codeOf(error) }] : undefined,
+      procedures: operation === undefined ? [] : [operation],
+      callErrors:
+        error && call && status !== 499 ? [{ procedure: operation, code: codeOf(error) }] : undefined,
       startedAt: call?.startedAt,
       limit,
       error: isUnexpected ? originalOf(error) : policyError,
       status,
       isStream,
-      trace: call?.trace,
+      trace: call?.callTelemetry?.trace,
     });
   }
 
@@ -261,17 +191,16 @@ export class Socket {
 
   send(frame: string): void {
     if (!this.isOpen) return;
-    this.#checkUnsent();
+    if (this.peer.bufferedBytes > this.unsentLimit) this.#closeUnread();
     this.peer.send(frame);
   }
 
   pinged(): void {
-    this.#checkUnsent();
+    if (this.peer.bufferedBytes > this.unsentLimit) this.#closeUnread();
   }
 
   /** Closes the socket of a client that does not read, before unsent data fills the memory. */
-  #checkUnsent(): void {
-    if (this.peer.bufferedBytes <= this.unsentLimit) return;
+  #closeUnread(): void {
     this.limited('unsent-bytes');
     this.close(1013, 'The send buffer is full: the client is not reading.');
   }
@@ -311,3 +240,11 @@ export class Socket {
     this.peer.close(code, reason);
   }
 }
+
+/** Whether an error is the result of an aborted signal. */
+export const isAbort = ({ cause, code }: TRPCError): boolean =>
+  code === 'INTERNAL_SERVER_ERROR' && cause?.name === 'AbortError';
+
+/** Whether the error of a call is the consequence of its stop, or of a disconnect. */
+export const isStopped = (error: TRPCError, call: Pick<CallContext, 'signal'>): boolean =>
+  isAbort(originalOf(error)) && call.signal.aborted;

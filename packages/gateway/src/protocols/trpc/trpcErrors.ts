@@ -77,7 +77,7 @@ export class TrpcErrors {
     // The result of `transformTRPCResponse`, which takes 0.6 µs more: 5% of a failed call.
     const envelope = (each: object) => ({ error: output.serialize(each) as unknown });
     const encoded = encodeError(shape, envelope, this.#options.maxResponseSize, sentBytes);
-    if (encoded.replacement) context.limit = encoded.replacement.limit;
+    if (encoded.replacement) context.outcome.limit = encoded.replacement.limit;
     return encoded;
   }
 
@@ -105,11 +105,12 @@ export class TrpcErrors {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
       body = this.#genericErrorBody(context);
     }
-    context.endedWith(codeOf(shown));
-    if (shown instanceof LimitError) context.limit = shown.limit;
+    const { outcome } = context;
+    outcome.endedWith(codeOf(shown));
+    if (shown instanceof LimitError) outcome.limit = shown.limit;
     else if (status >= 500) {
-      context.error = error;
-      context.failedCalls = new Map([[error, '']]);
+      outcome.error = error;
+      outcome.failedCalls = undefined;
     }
     return new OutgoingResponse(status, [...headers, ...retryAfterHeader([shown])], body);
   }

@@ -1,7 +1,7 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { GatewayOptions } from '../../options.ts';
+import type { GatewayOptions } from '../../assembly/options.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
@@ -115,30 +115,4 @@ describe('errors that cannot be encoded', () => {
       }
     },
   );
-});
-
-it('an error of a batch that alone is over maxResponseSize leaves the results of the other calls', async () => {
-  const t = initTRPC.create();
-  const fail = (length: number) =>
-    t.procedure.query(() => {
-      throw new TRPCError({ code: 'BAD_REQUEST', message: 'x'.repeat(length) });
-    });
-  const { fetch } = await testGateway(
-    t.router({ huge: fail(9000), medium: fail(3000), ok: t.procedure.query(() => 'ok') }),
-    { maxResponseSize: 5000 },
-  );
-  const resultsOf = async (paths: string) => {
-    const response = await fetch(new Request(`http://localhost/trpc/${paths}?batch=1`));
-    const results = (await response.json()) as {
-      error?: { message: string; data: { httpStatus: number } };
-    }[];
-    return [
-      response.status,
-      results.map(({ error }) => error?.data.httpStatus ?? 200),
-      results[0]?.error?.message,
-    ];
-  };
-  const message = 'The error of this call is larger than 5000 bytes (maxResponseSize).';
-  expect(await resultsOf('huge,ok')).toEqual([207, [413, 200], message]);
-  expect(await resultsOf('ok,medium,medium')).toEqual([207, [200, 400, 413], undefined]);
 });

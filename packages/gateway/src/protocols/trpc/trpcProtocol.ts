@@ -24,12 +24,12 @@ export const createTrpcProtocol = (settings: TrpcSettings): Protocol<TrpcRequest
     const { http, info, paths, procedures } = request;
     if (http.method === 'HEAD') {
       // As in tRPC, it runs nothing.
-      context.calls = 0;
+      context.outcome.calls = 0;
       return new OutgoingResponse(204, []);
     }
-    context.calls = paths.length;
+    context.outcome.calls = paths.length;
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
-    context.calledPaths =
+    context.outcome.calledPaths =
       info === undefined || procedures.includes(undefined)
         ? paths.filter((path) => settings.procedures.has(path))
         : paths;

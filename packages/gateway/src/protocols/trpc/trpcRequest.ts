@@ -52,7 +52,7 @@ export class TrpcRequest implements Target {
   #inputError: TRPCError | undefined = undefined;
 
   constructor(http: HttpRequest, settings: TrpcSettings) {
-    const { basePath, config, limits, procedures, trpc } = settings;
+    const { config, limits, paths, procedures, trpc } = settings;
     this.http = http;
     this.#settings = settings;
     this.#query = http.query;
@@ -60,7 +60,9 @@ export class TrpcRequest implements Target {
       // A shorter query cannot have too many parameters.
       if (http.query.length >= limits.maxQueryParameters)
         rejectManyParameters(http.query, limits.maxQueryParameters);
-      let path = usualPath.test(http.path) ? http.path.slice(basePath.length + 1) : this.#readUnusualPath();
+      let path = usualPath.test(http.path)
+        ? http.path.slice(paths.trpcBasePath.length + 1)
+        : this.#readUnusualPath();
       if (config.pathSeparator !== '.') path = path.split(config.pathSeparator).join('.');
       // Set before anything can fail: `isPublic` needs it to serve errors of public procedures without a credential.
       this.paths = [path];
@@ -170,7 +172,9 @@ export class TrpcRequest implements Target {
   #readUnusualPath(): string {
     const { pathname, search } = this.url;
     this.#query = search.slice(1);
-    const path = trimSlashes(trimSlashes(pathname).slice(trimSlashes(this.#settings.basePath).length));
+    const path = trimSlashes(
+      trimSlashes(pathname).slice(trimSlashes(this.#settings.paths.trpcBasePath).length),
+    );
     try {
       return decodeURIComponent(path);
     } catch (cause) {
@@ -253,9 +257,9 @@ export class TrpcRequest implements Target {
     if (json === '') return [];
     const value: unknown = JSON.parse(json);
     const inputs: unknown[] = [];
+    if (this.isBatchCall && !isObject(value))
+      throw badRequestError('"input" needs to be an object when doing a batch call');
     for (let index = 0; index < this.paths.length; index += 1) {
-      if (this.isBatchCall && !isObject(value))
-        throw badRequestError('"input" needs to be an object when doing a batch call');
       inputs.push(this.isBatchCall ? (value as Record<number, unknown>)[index] : value);
     }
     // Each level takes two characters at least.

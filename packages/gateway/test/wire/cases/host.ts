@@ -5,47 +5,31 @@ const getWithHeaders = (headers: string) => `GET /v1/pets HTTP/1.1\r\n${headers}
 const hostRule = 'RFC 9112 §3.2: 400 unless there is one Host header with a valid value.';
 
 export const hostCases: readonly RawCase[] = [
-  ...rawCases({ rule: hostRule, serves: [], uws: '400 by the parser, closed' }, [
-    ['a request without a Host is rejected', getWithHeaders('A: b\r\n')],
-    ['a request without any header is rejected', getWithHeaders('')],
-    ['two different Host headers are rejected', getWithHeaders('Host: x\r\nHost: y\r\n')],
-    ['two equal Host headers are rejected', getWithHeaders('Host: x\r\nHost: x\r\n')],
+  ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
+    [hostRule, 'a request without a Host is rejected', getWithHeaders('A: b\r\n')],
+    [hostRule, 'two different Host headers are rejected', getWithHeaders('Host: x\r\nHost: y\r\n')],
+    [hostRule, 'an empty Host before a valid one is rejected', getWithHeaders('Host:\r\nHost: x\r\n')],
+  ]),
+  ...rawCases({ uws: '400, closed', serves: [] }, [
     [
-      'a second Host header in other letter case is rejected',
-      getWithHeaders('Host: x\r\nA: b\r\nhOsT: x\r\n'),
+      'RFC 9110 §4.2.1: an http URI without a host is invalid.',
+      'an empty Host is rejected',
+      getWithHeaders('Host:\r\n'),
     ],
-    ['an empty Host before a valid one is rejected', getWithHeaders('Host:\r\nHost: x\r\n')],
+    [hostRule, 'a list of hosts in Host is rejected', getWithHeaders('Host: x, y\r\n')],
+    [hostRule, 'a Host with a path is rejected', getWithHeaders('Host: x/v1\r\n')],
+    [hostRule, 'a Host with user information is rejected', getWithHeaders('Host: u@x\r\n')],
+    [hostRule, 'a Host with a space is rejected', getWithHeaders('Host: x y\r\n')],
+    [hostRule, 'a Host with a port that is not a number is rejected', getWithHeaders('Host: x:y\r\n')],
+    [hostRule, 'a Host with an invalid percent-encoding is rejected', getWithHeaders('Host: x%2\r\n')],
   ]),
-  ...rawCases(
-    { rule: 'RFC 9110 §4.2.1: an http URI without a host is invalid.', serves: [], uws: '400, closed' },
-    [['an empty Host is rejected', getWithHeaders('Host:\r\n')]],
-  ),
-  ...rawCases({ rule: hostRule, serves: [], uws: '400, closed' }, [
-    ['a Host of spaces is rejected', getWithHeaders('Host:   \r\n')],
-    ['a list of hosts in Host is rejected', getWithHeaders('Host: x, y\r\n')],
-    ['two hosts joined by a comma in Host are rejected', getWithHeaders('Host: x,y\r\n')],
-    ['a Host with a path is rejected', getWithHeaders('Host: x/v1\r\n')],
-    ['a Host with user information is rejected', getWithHeaders('Host: u@x\r\n')],
-    ['a Host with a space is rejected', getWithHeaders('Host: x y\r\n')],
-    ['a Host with a tab is rejected', getWithHeaders('Host: x\ty\r\n')],
-    ['a Host with a query is rejected', getWithHeaders('Host: x?y\r\n')],
-    ['a Host with a port that is not a number is rejected', getWithHeaders('Host: x:y\r\n')],
-    ['a Host with two ports is rejected', getWithHeaders('Host: x:1:2\r\n')],
-    ['a Host with a non-ASCII byte is rejected', getWithHeaders('Host: x\xe9y\r\n')],
-    ['a Host with an invalid percent-encoding is rejected', getWithHeaders('Host: x%2\r\n')],
-    ['a Host with an unclosed bracket is rejected', getWithHeaders('Host: [::1\r\n')],
-  ]),
-  ...rawCases({ rule: hostRule, serves: [list], uws: '200, open' }, [
-    ['a Host with a port is served', getWithHeaders('Host: x:8080\r\n')],
-    ['a Host that is an IPv6 address is served', getWithHeaders('Host: [::1]:80\r\n')],
-  ]),
-  ...rawCases({ rule: 'RFC 3986 §3.2.3: a port may be empty.', serves: [list], uws: '200, open' }, [
-    ['a Host with an empty port is served', getWithHeaders('Host: x:\r\n')],
-  ]),
-  ...rawCases({ rule: 'RFC 3986 §3.2.2: reg-name.', serves: [list], uws: '200, open' }, [
-    ['a Host with an underscore is served', getWithHeaders('Host: a_b\r\n')],
-  ]),
-  ...rawCases({ rule: 'RFC 9112 §5: the space is optional.', serves: [list], uws: '200, open' }, [
-    ['a Host header without a space before its value is served', getWithHeaders('Host:x\r\n')],
+  ...rawCases({ uws: '200, open', serves: [list] }, [
+    [hostRule, 'a Host with a port is served', getWithHeaders('Host: x:8080\r\n')],
+    [hostRule, 'a Host that is an IPv6 address is served', getWithHeaders('Host: [::1]:80\r\n')],
+    [
+      'RFC 3986 §3.2.3: a port may be empty.',
+      'a Host with an empty port is served',
+      getWithHeaders('Host: x:\r\n'),
+    ],
   ]),
 ];

@@ -126,18 +126,6 @@ export function routerOf(setting: Setting) {
       .output(z.number())
       .query(({ input }) => input.a + input.b),
     optional: step.input(z.object({ n: z.number() }).optional()).query(({ input }) => input ?? 'none'),
-    strict: step.input(z.strictObject({ n: z.number() })).query(({ input }) => input),
-    chained: step
-      .input(z.object({ a: z.string() }))
-      .input(z.object({ b: z.string() }))
-      .query(({ input }) => input),
-    transformed: step.input(z.string().transform(Number)).query(({ input }) => input),
-    refined: step
-      .input(z.string().refine(async (value) => value === 'good', 'is not good'))
-      .query(({ input }) => input),
-    lies: step.output(z.object({ ok: z.boolean() })).query(() => ({ ok: 'yes' as unknown as boolean })),
-    trims: step.output(z.object({ a: z.number() })).query(() => ({ a: 1, secret: 2 })),
-    tagged: step.use(({ next }) => next({ ctx: { tag: 'added' } })).query(({ ctx }) => ctx.tag),
     named: step.input(z.object({ name: z.string() })).mutation(({ input }) => input),
     throwCode: step.input(z.enum(errorCodes)).query(({ input }) => {
       throw new TRPCError({ code: input, message: `This is ${input}` });

@@ -1,0 +1,80 @@
+import { authenticationPolicy } from '../auth/authentication.ts';
+import { crossSitePolicy } from '../auth/crossSite.ts';
+import { createFailedAttempts, type FailedAttempts } from '../auth/failedAttempts.ts';
+import { createCredentialOrigins, toolOriginPolicy } from '../auth/origins.ts';
+import { scopesPolicy } from '../auth/scopes.ts';
+import { CallRunner } from '../calls/callRunner.ts';
+import { createClientAddress, type ClientAddress } from '../calls/clientAddress.ts';
+import { errorMapper, type ToError } from '../calls/mapError.ts';
+import { requirePolicies } from '../calls/policy.ts';
+import { Recorder } from '../calls/recorder.ts';
+import { clientTimeoutPolicy, type RequestPolicy } from '../calls/requestContext.ts';
+import { describedHeaders } from '../openapi/describedHeaders.ts';
+import type { AnyGatewayOptions } from './options.ts';
+import { corsPolicy } from '../policies/cors.ts';
+import { createIdempotency, type Idempotency } from '../policies/idempotency.ts';
+import { createRateLimit, type RateLimit } from '../policies/rateLimit.ts';
+import { arrangePolicies, type RequestPolicies } from '../policies/requestPolicies.ts';
+import { securityHeadersPolicy } from '../policies/securityHeaders.ts';
+import type { ServedService } from './readService.ts';
+
+/** The policies of a gateway, and the state that they share with the protocols. */
+export interface SharedPolicies {
+  readonly policies: RequestPolicies;
+  /** Runs the calls of all protocols; also the policy for `maxInFlight`. */
+  readonly calls: CallRunner;
+  readonly clientAddress: ClientAddress;
+  readonly recorder: Recorder;
+  /** Applies `mapError`; `undefined` without it. */
+  readonly mapError: ToError | undefined;
+  /** `undefined` without the option. */
+  readonly failedAttempts: FailedAttempts | undefined;
+  /** `undefined` without the option. */
+  readonly rateLimit: RateLimit<unknown> | undefined;
+  /** `undefined` if no procedure has responses that the gateway stores. */
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** Creates the policies, in the order in which they run, and the state that all requests share. */
+export function createPolicies(
+  options: AnyGatewayOptions,
+  { limits, operations, ownOrigin, procedures, schemes, scopes }: ServedService,
+): SharedPolicies {
+  const isProtected = schemes.length > 0;
+  const mapError = options.mapError && errorMapper(options.mapError);
+  const calls = new CallRunner(limits, options.telemetry !== undefined, mapError);
+  const clientAddress = createClientAddress(options.trustProxy ?? []);
+  const failedAttempts =
+    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
+  const allowsCredentials = createCredentialOrigins(
+    options.cors?.credentials ? options.cors.origins : [],
+    ownOrigin,
+  );
+  // After these, each call takes a place in `calls` and gets a deadline and a span.
+  const own: readonly RequestPolicy[] = [
+    calls,
+    isProtected
+      ? authenticationPolicy({ schemes, allowsCredentials, calls, failedAttempts })
+      : crossSitePolicy(allowsCredentials),
+    ...(scopes.length > 0 ? [scopesPolicy] : []),
+    ...(rateLimit ? [rateLimit] : []),
+    clientTimeoutPolicy,
+    securityHeadersPolicy(isProtected),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),
+  ];
+  const ofService = options.policies ?? [];
+  requirePolicies(ofService);
+  return {
+    policies: arrangePolicies(own, [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)], ofService),
+    calls,
+    clientAddress,
+    recorder: new Recorder(options),
+    mapError,
+    failedAttempts,
+    rateLimit,
+    idempotency: [...procedures.values()].some(({ isReplayed }) => isReplayed)
+      ? createIdempotency(options.idempotency ?? {}, limits, calls, options.state)
+      : undefined,
+  };
+}

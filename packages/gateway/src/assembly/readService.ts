@@ -1,0 +1,121 @@
+import { schemesOf } from '../auth/authentication.ts';
+import { allScopes } from '../auth/scopes.ts';
+import { limitsOf, type AllLimits } from '../calls/limits.ts';
+import { addRoute, metadataRoute, readRoutes, type RouteTable } from '../calls/routes.ts';
+import type { Scheme } from '../calls/scheme.ts';
+import { collect, formatProblems, GatewayError } from '../checks/gatewayError.ts';
+import { warn } from '../http/warnings.ts';
+import { lazyDocument, type LazyDocument } from '../openapi/document.ts';
+import type { LinkBase } from '../operations/deprecation.ts';
+import { apiErrors, type ErrorFormat } from '../operations/errorFormat.ts';
+import { readOperations, type Operation } from '../operations/operation.ts';
+import { foldCase } from '../operations/pathTemplate.ts';
+import type { AnyGatewayOptions } from './options.ts';
+import { readProcedures, type Procedure } from '../procedures/procedure.ts';
+import { warnOfUnservedTools } from '../protocols/mcpEndpoint.ts';
+import { createLinkBase, isBelow, readPaths, requireFreePaths, type Paths } from '../protocols/paths.ts';
+
+/** The service of a gateway, as read from its options at start: procedures, operations, routes, paths and limits. */
+export interface ServedService {
+  /** All procedures of the router by path, in its order. */
+  readonly procedures: ReadonlyMap<string, Procedure>;
+  /** The REST operations of the procedures that have one. */
+  readonly operations: readonly Operation[];
+  /** The option `routes`, the document and metadata of schemes. */
+  readonly routes: RouteTable;
+  readonly paths: Paths;
+  /** The prefixes of paths in links and in the document. */
+  readonly links: LinkBase;
+  /** The origin of `publicUrl`; `undefined` if that is a path. */
+  readonly ownOrigin: string | undefined;
+  readonly limits: AllLimits;
+  /** Maximum size of a body that is read in chunks, in bytes: that of the largest upload. */
+  readonly maxStreamSize: number;
+  /** The schemes of `authentication`; none without it. */
+  readonly schemes: readonly Scheme[];
+  /** All scopes that procedures require. */
+  readonly scopes: readonly string[];
+  readonly errorFormat: ErrorFormat;
+  readonly document: LazyDocument;
+}
+
+/**
+ * Reads what is served.
+ * @throws {GatewayError} for invalid options, and with one line for each procedure that cannot be served
+ */
+export async function readService(options: AnyGatewayOptions): Promise<ServedService> {
+  const { errorFormat = apiErrors, router } = options;
+  const [schemes, paths, routes] = collect([
+    () => schemesOf(options.authentication),
+    () => readPaths({ ...options, documentPath: options.document.path, mcpPath: options.mcp?.path }),
+    () => readRoutes(options.routes ?? {}),
+  ]);
+  const { documentPath, mcpPath, restBasePath, trpcBasePath } = paths;
+  const links = createLinkBase(options.publicUrl, restBasePath);
+  const limits = limitsOf(options);
+  addRoute(routes, documentPath, () => document.response());
+  if (mcpPath !== undefined) {
+    if (routes.has(mcpPath) || mcpPath === trpcBasePath || mcpPath === restBasePath) {
+      throw new GatewayError(
+        `The tools are served at "${mcpPath}", where another protocol, the document or a route is too. Give them another path, such as mcp({ path: '/tools' }).`,
+      );
+    }
+    // Reserved: `createProtocolOf` selects MCP for it.
+    addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }));
+  }
+
+  const { procedures, problems } = await readProcedures(router, {
+    openapi: options.openapi,
+    tools: options.mcp?.tools,
+  });
+  if (!options.mcp) warnOfUnservedTools(procedures);
+  const scopes = allScopes(procedures, schemes);
+  for (const { protectedResource } of schemes) {
+    if (!protectedResource) continue;
+    addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));
+  }
+  requireFreePaths(routes, paths, procedures);
+  const keyOf = (path: string) => (paths.areLenient ? foldCase(path) : path);
+  const routePaths = new Set(Array.from(routes.keys(), keyOf));
+  const { operations, ...found } = readOperations(procedures, {
+    basePath: restBasePath,
+    links,
+    isTaken: (path) => routePaths.has(keyOf(path)) || isBelow(keyOf(path), keyOf(trpcBasePath)),
+    canSpool: options.spool !== undefined,
+    operationId: options.document.operationId ?? ((path) => path),
+    compatibility: options.compatibility,
+  });
+  const unserved = [...problems, ...found.problems];
+  if (unserved.length > 0) {
+    unserved.push(...(options.mcp?.problems(procedures) ?? []));
+    throw new GatewayError(formatProblems(unserved).join('\n'), { problems: unserved });
+  }
+  for (const warning of formatProblems(found.warnings)) warn(warning);
+  const document = lazyDocument({
+    operations,
+    document: options.document,
+    server: links.rest,
+    schemes,
+    securitySchemes: options.document.securitySchemes,
+    isRateLimited: options.rateLimit !== undefined,
+    limitsAttempts: options.failedAttempts !== undefined,
+    limits,
+    errorFormat,
+  });
+  document.checkIds();
+  const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxSize ?? 0);
+  return {
+    procedures: new Map(procedures.map((procedure) => [procedure.path, procedure])),
+    document,
+    errorFormat,
+    limits,
+    links,
+    maxStreamSize: Math.max(limits.maxBodySize, ...uploadBytes),
+    operations,
+    ownOrigin: URL.canParse(links.origin) ? new URL(links.origin).origin : undefined,
+    paths,
+    routes,
+    schemes,
+    scopes,
+  };
+}

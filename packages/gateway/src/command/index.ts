@@ -1,0 +1,3 @@
+// For commands that read the router of a code base, as `trpc-gateway serve` and `trpc-gateway-typegen` do.
+export { formatProblems } from '../checks/gatewayError.ts';
+export { findRouter, importModule, ModuleError, type ModuleExports } from './routerModule.ts';

@@ -1,0 +1,12 @@
+import type { HttpRequest } from './request.ts';
+
+/** Whether the client is an `EventSource`, which connects again when a stream ends, but never after another status than 200. */
+export const isEventSource = (request: Pick<HttpRequest, 'header'>): boolean =>
+  request.header('accept') === 'text/event-stream';
+
+/**
+ * Returns the field of a stream that says when an `EventSource` connects again. Adds up to a second, so that not all clients come
+ * back at once.
+ */
+export const retryField = (seconds: number): string =>
+  `retry: ${Math.round((seconds + Math.random()) * 1000)}\n`;

@@ -1,0 +1,286 @@
+import { execFileSync, fork, type ChildProcess } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import fs from 'node:fs';
+import { copyFile, cp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { nextMessage } from '@petstore/testing/nextMessage';
+import { lacksSmallDisks, mountSmallDisk } from '@petstore/testing/smallDisk';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { beginning, type EventLog, type LogItem } from './eventLog.ts';
+import { folderEventLog } from './folder.ts';
+import { collect, numbers, received, textsOf } from './testing/collect.ts';
+import { describeEventLog } from './testing/eventLogContract.ts';
+import type { EventProcessOptions, Written } from './testing/eventProcess.ts';
+
+const processFile = fileURLToPath(new URL('testing/eventProcess.ts', import.meta.url));
+const keep = { events: 1000, ms: 3_600_000 };
+
+const newPath = async () => join(await temporaryFolder(), 'state');
+
+function openFolder(path: string) {
+  const log = folderEventLog({ path });
+  onTestFinished(() => log.close());
+  return log;
+}
+
+const openNewFolder = async () => {
+  const path = await newPath();
+  return { log: openFolder(path), reopen: async () => openFolder(path) };
+};
+
+/** Replaces a function of `node:fs` for the rest of the test. */
+function replaceInFs<Name extends 'statSync' | 'watch'>(name: Name, replacement: (typeof fs)[Name]): void {
+  const original = fs[name];
+  const set = (value: (typeof fs)[Name]) => {
+    fs[name] = value;
+    syncBuiltinESMExports();
+  };
+  set(replacement);
+  onTestFinished(() => set(original));
+}
+
+/** Reads items of a channel. */
+async function readItems(log: EventLog, after: string | undefined, count: number): Promise<LogItem[]> {
+  const iterator = log.read('a', after, testSignal())[Symbol.asyncIterator]();
+  const items: LogItem[] = [];
+  // oxlint-disable-next-line no-await-in-loop -- one item after the other
+  for (let at = 0; at < count; at += 1) items.push((await iterator.next()).value as LogItem); // It does not end.
+  return items;
+}
+
+const typesOf = (items: readonly LogItem[]) => items.map(({ type }) => type);
+
+/** A signal that is aborted when the test ends. */
+function testSignal(): AbortSignal {
+  const controller = new AbortController();
+  onTestFinished(() => controller.abort());
+  return controller.signal;
+}
+
+function startEventProcess(options: EventProcessOptions): ChildProcess {
+  const started = fork(processFile, [JSON.stringify(options)], {
+    execArgv: ['--conditions=trpc-gateway-source'],
+  });
+  onTestFinished(() => void started.kill('SIGKILL'));
+  return started;
+}
+
+describeEventLog('in a folder', openNewFolder);
+
+it('on systems where file events may be missing, readers get the events of other processes without them', async () => {
+  const { platform } = process;
+  Object.defineProperty(process, 'platform', { value: 'darwin' });
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+  replaceInFs('watch', () => Object.assign(new EventEmitter(), { close() {} }) as fs.FSWatcher); // All that is used of it.
+  const { log, reopen } = await openNewFolder();
+  const items = collect(await reopen(), 'a');
+  await received(items, '(joined)');
+  for (const event of numbers(1, 3)) {
+    await log.append('a', event, keep);
+    await received(items, event);
+  }
+  expect(textsOf(items)).toEqual(['(joined)', ...numbers(1, 3)]);
+});
+
+it('a process is woken by each commit of another one', async () => {
+  const path = await newPath();
+  const log = openFolder(path);
+  const rounds = async (_: unknown, at: number) => {
+    const [channel, to] = [`to${at}`, `from${at}`];
+    await nextMessage(startEventProcess({ path, role: 'echo', keep, channel, to }));
+    const replies = log.read(to, undefined, testSignal())[Symbol.asyncIterator]();
+    await replies.next();
+    for (let round = 0; round < 1000; round += 1) {
+      await log.append(channel, String(round), keep);
+      expect(await replies.next()).toMatchObject({ value: { event: String(round) } });
+    }
+  };
+  await Promise.all(Array.from({ length: 3 }, rounds));
+});
+
+it('a process that was suspended while others stored more than 1,000 events gets the one after them', async () => {
+  const path = await newPath();
+  const log = openFolder(path);
+  const other = startEventProcess({ path, role: 'echo', keep, channel: 'a', to: 'b' });
+  await nextMessage(other);
+  const replies = collect(log, 'b', beginning);
+  await log.append('a', 'first', keep);
+  await received(replies, 'first');
+  other.kill('SIGSTOP');
+  await Promise.all(numbers(1, 1500).map((event) => log.append('c', event, keep)));
+  await log.append('a', 'last', keep);
+  other.kill('SIGCONT');
+  await received(replies, 'last');
+  expect(textsOf(replies)).toEqual(['(joined)', 'first', 'last']);
+});
+
+it('processes that open a new folder at the same time share one log', async () => {
+  const path = await newPath();
+  const processes = numbers(1, 5).map((channel) =>
+    startEventProcess({ path, role: 'writer', keep, channels: [channel] }),
+  );
+  const first = (await Promise.all(processes.map(nextMessage))) as readonly Written[];
+  const log = openFolder(path);
+  expect(new Set(first.map(({ id }) => id.split('-')[0])).size).toBe(1);
+  expect(new Set(first.map(({ id }) => id)).size).toBe(5);
+  for (const { channel, event } of first) {
+    const items = collect(log, channel, beginning);
+    await vi.waitFor(() => expect(items[0]).toMatchObject({ event }));
+  }
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'a process without its own timer gets the last event of another that is killed right after its commit',
+  async () => {
+    const path = await newPath();
+    const log = openFolder(path);
+    const pending = readItems(log, undefined, 2);
+    const program = `
+      const { folderEventLog } = await import(${JSON.stringify(new URL('folder.ts', import.meta.url).href)});
+      await folderEventLog(${JSON.stringify({ path })}).append('a', 'last words', { events: 10, ms: 60_000 });
+      process.kill(process.pid, 'SIGKILL');`;
+    const setTimer = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => setTimer.mockRestore());
+    const child = fork('-', [], {
+      execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(await pending).toMatchObject([{ type: 'joined' }, { event: 'last words' }]);
+    expect(setTimer).not.toHaveBeenCalled();
+  },
+);
+
+it('events survive their processes: a log that is closed and opened again continues its channels', async () => {
+  const path = await newPath();
+  const first = folderEventLog({ path });
+  const id = await first.append('a', 'x', keep);
+  await first.close();
+  const second = openFolder(path);
+  const next = await second.append('a', 'y', keep);
+  expect(next.split('-')[0]).toBe(id.split('-')[0]);
+  expect(await readItems(second, id, 1)).toEqual([{ type: 'event', id: next, event: 'y' }]);
+});
+
+it('readers get a resync after the log was restored from a copy that takes the place of the folder, since its ids may name other events', async () => {
+  const path = await newPath();
+  const first = folderEventLog({ path });
+  await first.append('a', 'x', keep);
+  await first.close();
+  await cp(path, `${path}-copy`, { recursive: true });
+  const second = folderEventLog({ path });
+  const id = await second.append('a', 'lost', keep);
+  await second.close();
+  await rename(path, `${path}-old`);
+  await rename(`${path}-copy`, path);
+  const restored = openFolder(path);
+  await restored.append('a', 'other', keep);
+  await restored.append('a', 'later', keep);
+  expect(typesOf(await readItems(restored, id, 3))).toEqual(['resync', 'event', 'event']);
+});
+
+it('readers get a resync from a new log whose file has the inode number of a removed one, as it may on ext4', async () => {
+  const path = await newPath();
+  const { statSync } = fs;
+  replaceInFs('statSync', ((file: string) => {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    return stats && Object.assign(stats, { ino: 1 });
+  }) as typeof statSync); // As it is called here.
+  const removed = folderEventLog({ path });
+  const id = await removed.append('a', 'lost', keep);
+  await removed.close();
+  await rm(path, { recursive: true });
+  const log = openFolder(path);
+  await log.append('a', 'other', keep);
+  await log.append('a', 'later', keep);
+  expect(typesOf(await readItems(log, id, 3))).toEqual(['resync', 'event', 'event']);
+});
+
+it('readers get a resync after an older copy was written over the file, which has the same inode number and creation time', async () => {
+  const path = await newPath();
+  const appendInProcess = (event: string) => {
+    const program = `
+      const { folderEventLog } = await import(${JSON.stringify(new URL('folder.ts', import.meta.url).href)});
+      const log = folderEventLog(${JSON.stringify({ path })});
+      process.stdout.write(await log.append('a', ${JSON.stringify(event)}, ${JSON.stringify(keep)}));
+      await log.close();`;
+    const conditions = ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program];
+    return execFileSync(process.execPath, conditions, { encoding: 'utf8' });
+  };
+  const kept = appendInProcess('x');
+  await cp(path, `${path}-copy`, { recursive: true });
+  const lost = appendInProcess('lost');
+  for (const each of await readdir(path)) await copyFile(join(`${path}-copy`, each), join(path, each));
+  const restored = openFolder(path);
+  await restored.append('a', 'other', keep);
+  await restored.append('a', 'later', keep);
+  expect(typesOf(await readItems(restored, lost, 3))).toEqual(['resync', 'event', 'event']);
+  expect(await readItems(restored, kept, 2)).toMatchObject([{ event: 'other' }, { event: 'later' }]);
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'the log of an earlier boot is removed, because its last events may not be on disk',
+  async () => {
+    const path = await newPath();
+    await folderEventLog({ path }).close();
+    for (const name of ['events-0000.mdb', 'events-0000.mdb-lock', 'values.mdb'])
+      await writeFile(join(path, name), '');
+    openFolder(path);
+    const names = await readdir(path);
+    expect(names.filter((name) => name.endsWith('.mdb'))).toEqual([
+      expect.stringMatching(/^events-[0-9a-f-]{36}\.mdb$/),
+      'values.mdb',
+    ]);
+  },
+);
+
+it('append and readers that wait throw after the folder was removed, and a new log is there for new processes', async () => {
+  const path = await newPath();
+  const log = openFolder(path);
+  const message = /events.*\.mdb was removed or replaced\. Restart all processes of the service\./;
+  const pending = Promise.allSettled([readItems(log, undefined, 2)]);
+  const id = await log.append('b', 'x', keep);
+  await rm(path, { recursive: true });
+  await expect(log.append('a', 'x', keep)).rejects.toThrow(message);
+  expect(await pending).toMatchObject([{ reason: { message: expect.stringMatching(message) } }]);
+  const other = openFolder(path);
+  await expect(log.append('a', 'x', keep)).rejects.toThrow(message);
+  await other.append('a', 'y', keep);
+  expect(typesOf(await readItems(other, id, 2))).toEqual(['resync', 'event']);
+});
+
+it.skipIf(lacksSmallDisks())(
+  'publishing is rejected while the disk is full; readers go on, and nothing is lost or stored twice',
+  async () => {
+    const path = await temporaryFolder();
+    mountSmallDisk(path);
+    const log = openFolder(path);
+    const reader = collect(log, 'a', await log.append('a', 'first', keep));
+    const stored: string[] = [];
+    const write = async (at: number) => {
+      const event = `${at}`.padEnd(10_000, ' ');
+      await log.append('a', event, keep);
+      stored.push(event);
+    };
+    const fill = async () => {
+      // oxlint-disable-next-line no-await-in-loop
+      for (let at = 0; at < 1000; at += 1) await write(at);
+    };
+    // After a write in part, LMDB reports an input/output error.
+    const message = /No space left on device|Input\/output error/;
+    await expect(fill()).rejects.toThrow(message);
+    await expect(write(1000)).rejects.toThrow(message);
+    // oxlint-disable-next-line no-console -- lmdb prints such errors, and has no option against it
+    const printed = vi.mocked(console.error);
+    expect(printed.mock.calls).toEqual([[expect.any(Error)], [expect.any(Error)]]);
+    printed.mockClear();
+    expect(stored.length).toBeGreaterThan(20);
+    await vi.waitFor(() => expect(textsOf(reader)).toEqual(stored));
+    execFileSync('mount', ['-o', 'remount,size=8m', path]);
+    await log.append('a', 'last', keep);
+    await received(reader, 'last');
+    expect(textsOf(reader)).toEqual([...stored, 'last']);
+  },
+);

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@petstore/testing/redis';
+import { createClient, createCluster } from 'redis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
+import { collect, keepAll, numbers, openRedisLog, received, textsOf } from './testing/collect.ts';
+import { describeEventLog } from './testing/eventLogContract.ts';
+
+describe.skipIf(!hasRedis)('Redis', () => {
+  let shared: RedisProcess;
+  beforeAll(async () => {
+    shared = await startRedis();
+  });
+  afterAll(() => shared.remove());
+
+  const openAt = (url: string, prefix?: string) => openRedisLog(() => createClient({ url }), prefix);
+
+  async function newServer(options?: readonly string[]): Promise<RedisProcess> {
+    const server = await startRedis(options);
+    onTestFinished(() => server.remove());
+    return server;
+  }
+
+  describeEventLog('in Redis', async () => {
+    const prefix = randomUUID();
+    const reopen = async () => openAt(shared.url, prefix);
+    return { log: await reopen(), reopen };
+  });
+
+  it.each([
+    ['FLUSHALL', [], flush],
+    ['the eviction of its keys', [], evict],
+    ['a crash', [], restart],
+    ['a restart without its files', ['--appendonly', 'no'], restart],
+  ] as const)('readers get one resync after %s', async (_what, options, lose) => {
+    const server = await newServer(options);
+    const log = openAt(server.url);
+    const joined = await joinEmpty(log, 'a');
+    const first = await log.append('a', '1', keepAll);
+    const live = collect(log, 'a', beginning);
+    await received(live, '1');
+    await lose(server);
+    await vi.waitFor(() => log.append('a', '2', keepAll));
+    await received(live, '2');
+    expect(textsOf(live)).toEqual(['1', '(resync)', '2']);
+    for (const after of [first, joined]) {
+      const resumed = collect(log, 'a', after);
+      await received(resumed, '2');
+      expect(textsOf(resumed)).toEqual(['(resync)', '2']);
+    }
+  });
+
+  async function flush(server: RedisProcess): Promise<void> {
+    await server.command('FLUSHALL');
+  }
+
+  async function restart(server: RedisProcess): Promise<void> {
+    await server.kill();
+    await server.start();
+  }
+
+  /** Removes all keys that expire, as Redis does when it needs their memory. */
+  async function evict(server: RedisProcess): Promise<void> {
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
+    await server.command('CONFIG', 'SET', 'maxmemory', '1');
+    await vi.waitFor(async () => expect(await server.command('DBSIZE')).toBe(':2'), 5000);
+    await server.command('CONFIG', 'SET', 'maxmemory', '0');
+  }
+
+  /** Joins a channel without events. Returns the id of the reader. */
+  async function joinEmpty(log: EventLog, channel: string): Promise<string> {
+    const items = collect(log, channel);
+    await received(items, '(joined)');
+    return items[0]?.id ?? '';
+  }
+
+  it('an id names one event forever: after a backup was restored, an id of later events leads to a resync', async () => {
+    const server = await newServer(['--appendonly', 'no']);
+    const log = openAt(server.url);
+    await log.append('a', '1', keepAll);
+    expect(await server.command('SAVE')).toBe('+OK');
+    const lost = await log.append('a', '2', keepAll);
+    await restart(server);
+    const again = await vi.waitFor(() => log.append('a', '3', keepAll));
+    await log.append('a', '4', keepAll);
+    expect(again).not.toBe(lost);
+    const items = collect(log, 'a', lost);
+    await received(items, '4');
+    expect(textsOf(items)).toEqual(['(resync)', '3', '4']);
+  });
+
+  it('a command that a client sends again, at once or after the next one, appends one event', async () => {
+    const log = openRedisLog(() => {
+      const client = createClient({ url: shared.url });
+      const once = client.eval.bind(client);
+      let previous: Parameters<typeof once> | undefined;
+      return Object.assign(client, {
+        async eval(...args: Parameters<typeof once>) {
+          await once(...args);
+          if (previous) await once(...previous);
+          previous = args;
+          return once(...args);
+        },
+      });
+    });
+    const ids = [await log.append('a', '1', keepAll), await log.append('a', '2', keepAll)];
+    expect(ids.map((id) => id.split('-')[1])).toEqual(['1', '2']);
+    const items = collect(log, 'a', beginning);
+    await received(items, '2');
+    expect(textsOf(items)).toEqual(['1', '2']);
+  });
+
+  it('exactly the events that are older than their time are removed, also many at once', async () => {
+    const log = openAt(shared.url);
+    const keep = { events: 100_000, ms: 1000 };
+    const append = (from: number, to: number) =>
+      Promise.all(numbers(from, to).map((event) => log.append('a', event, keep)));
+    await append(1, 700);
+    await sleep(600);
+    await append(701, 800);
+    await sleep(500);
+    await append(801, 801);
+    const items = collect(log, 'a', beginning);
+    await received(items, '801');
+    expect(textsOf(items)).toEqual(['(resync)', ...numbers(701, 801)]);
+  });
+
+  it('readers of channels without events leave nothing in Redis', async () => {
+    const server = await newServer();
+    const log = openAt(server.url);
+    await Promise.all(numbers(1, 100).map((channel) => joinEmpty(log, channel)));
+    // The key of the log.
+    expect(await server.command('DBSIZE')).toBe(':1');
+  });
+
+  it('a reader that left a channel without events gets a resync if it returns after the channel may have been forgotten', async () => {
+    const log = openAt(shared.url);
+    const [epoch, joinedAt] = (await joinEmpty(log, 'a')).split('-');
+    await log.append('a', '1', keepAll);
+    const late = collect(log, 'a', `${epoch}-${Number(joinedAt) - channelMemoryMs - 1000}`);
+    const inTime = collect(log, 'a', `${epoch}-${Number(joinedAt) - channelMemoryMs + 60_000}`);
+    await Promise.all([received(late, '1'), received(inTime, '1')]);
+    expect([textsOf(late), textsOf(inTime)]).toEqual([['(resync)', '1'], ['1']]);
+  });
+
+  it('a process that is more changes behind than Redis keeps wakes all its readers', async () => {
+    const { promise: isBehind, resolve: read } = Promise.withResolvers<void>();
+    const log = openRedisLog(() => {
+      const client = createClient({ url: shared.url });
+      const xRead = client.xRead.bind(client);
+      return Object.assign(client, {
+        async xRead(...args: Parameters<typeof xRead>) {
+          await isBehind;
+          return xRead(...args);
+        },
+      });
+    });
+    const items = collect(log, 'a');
+    await received(items, '(joined)');
+    await log.append('a', '1', keepAll);
+    await Promise.all(numbers(1, 1200).map((event) => log.append('b', event, keepAll)));
+    read();
+    await received(items, '1');
+    expect(textsOf(items)).toEqual(['(joined)', '1']);
+  });
+
+  it('logs in a cluster share channels', async () => {
+    const { remove, servers } = await startRedisCluster();
+    onTestFinished(remove);
+    const rootNodes = servers.map(({ url }) => ({ url }));
+    // With keys on each of the servers.
+    for (const prefix of ['a', 'b']) {
+      const [writer, reader] = [
+        openRedisLog(() => createCluster({ rootNodes }), prefix),
+        openRedisLog(() => createCluster({ rootNodes }), prefix),
+      ];
+      const readers = ['x', 'y'].map((channel) => collect(reader, channel));
+      await vi.waitFor(() => expect(readers.every(({ length }) => length === 1)).toBe(true));
+      for (const event of numbers(1, 20))
+        await Promise.all(['x', 'y'].map((channel) => writer.append(channel, event, keepAll)));
+      for (const items of readers) {
+        await received(items, '20');
+        expect(textsOf(items)).toEqual(['(joined)', ...numbers(1, 20)]);
+      }
+    }
+  });
+
+  it('200 readers of a channel cost the server as much as one, and idle readers one command in 2 s', async () => {
+    const server = await newServer();
+    const log = openAt(server.url);
+    const readers = Array.from({ length: 200 }, () => collect(log, 'a'));
+    await vi.waitFor(() => expect(readers.every(({ length }) => length === 1)).toBe(true));
+    const client = await createClient({ url: server.url }).connect();
+    onTestFinished(() => client.close());
+    const before = await commandsOf(client);
+    for (let at = 1; at <= 100; at += 1) await log.append('a', String(at), keepAll);
+    for (const items of readers) await received(items, '100');
+    const after = await commandsOf(client);
+    // An append and a page for each event.
+    expect(after.eval - before.eval).toBeLessThanOrEqual(202);
+    expect(after.xread - before.xread).toBeLessThanOrEqual(102);
+    const idleSince = performance.now();
+    await sleep(4000);
+    const idle = await commandsOf(client);
+    expect(idle.eval - after.eval).toBe(0);
+    const seconds = (performance.now() - idleSince) / 1000;
+    expect(idle.xread - after.xread).toBeLessThanOrEqual(1 + Math.ceil(seconds / 2));
+  });
+});
+
+/** How often the server has run some commands. */
+async function commandsOf(client: { info(section: string): Promise<string> }) {
+  const info = await client.info('commandstats');
+  const callsOf = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
+  return { eval: callsOf('eval'), xread: callsOf('xread') };
+}

@@ -1,0 +1,558 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { TRPCError, type TrackedEnvelope } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { folderEventLog } from '../events/folder.ts';
+import {
+  beginning,
+  type EventLog,
+  memoryEventLog,
+  resumable,
+  type Resumable,
+  type ResumableOptions,
+} from '../index.ts';
+import { cutLog } from '../events/testing/cutLog.ts';
+
+type TestOptions = Partial<Omit<ResumableOptions<string>, 'log' | 'name' | 'event'>>;
+
+/** Opens the runs of a process of a service. */
+function openRuns(log: EventLog, options: TestOptions = {}): Resumable<string> {
+  const runs = resumable({ log, name: 'answers', event: z.string(), onError: () => {}, ...options });
+  onTestFinished(() => runs.close());
+  return runs;
+}
+
+function openMemory(): EventLog {
+  const log = memoryEventLog();
+  onTestFinished(() => log.close());
+  return log;
+}
+
+/** A log that can be emptied: then it has nothing of what was appended before. */
+function emptiableLog() {
+  const [before, after] = [openMemory(), openMemory()];
+  const emptying = new AbortController();
+  const { signal: emptied } = emptying;
+  const log: EventLog = {
+    ...before,
+    append: (...args) => (emptied.aborted ? after : before).append(...args),
+    async *read(channel, from, signal) {
+      const hasOld = !emptied.aborted;
+      if (hasOld) yield* before.read(channel, from, AbortSignal.any([signal, emptied]));
+      if (!signal.aborted) yield* after.read(channel, hasOld ? 'old-1' : from, signal);
+    },
+  };
+  return { log, empty: () => emptying.abort() };
+}
+
+/** A producer that a test controls. */
+class TestProducer {
+  calls = 0;
+  signal: AbortSignal | undefined = undefined;
+  readonly #steps: ((() => string) | undefined)[] = [];
+  #wake = () => {};
+
+  send(...events: string[]): void {
+    this.#add(...events.map((event) => () => event));
+  }
+
+  end(): void {
+    this.#add(undefined);
+  }
+
+  fail(error: unknown): void {
+    this.#add(() => {
+      throw error;
+    });
+  }
+
+  readonly produce = async function* (this: TestProducer, signal: AbortSignal) {
+    this.calls += 1;
+    this.signal = signal;
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- until the test sends more
+      if (this.#steps.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+      const step = this.#steps.shift();
+      if (step === undefined) return;
+      yield step();
+    }
+  }.bind(this);
+
+  #add(...steps: ((() => string) | undefined)[]): void {
+    this.#steps.push(...steps);
+    this.#wake();
+  }
+}
+
+/** A client of a run. It disconnects at the end of the test. */
+async function connect(runs: Resumable<string>, { produce }: TestProducer, lastEventId?: string, key = 'a') {
+  const controller = new AbortController();
+  onTestFinished(() => controller.abort());
+  const events = await runs.join(key, { caller: 'ada', lastEventId, signal: controller.signal, produce });
+  const iterator = events[Symbol.asyncIterator]();
+  return {
+    disconnect: () => controller.abort(),
+    /** Reads events. */
+    async take(count: number) {
+      const taken: TrackedEnvelope<string>[] = [];
+      while (taken.length < count) {
+        // oxlint-disable-next-line no-await-in-loop -- one event after the other
+        const { done, value } = await iterator.next();
+        if (done) throw new Error('The run has ended.');
+        taken.push(value);
+      }
+      return { texts: taken.map(([, text]) => text), lastEventId: taken.at(-1)?.[0] };
+    },
+    next: () => iterator.next(),
+  };
+}
+
+const stoppedFor = (reason: string) => ({ declaredCode: 'RUN_STOPPED', data: { reason } });
+
+describe('resumable', () => {
+  it('the producer runs once for 200 clients of a key in four processes, which get all its events, and report with few records that they read', async () => {
+    const log = openMemory();
+    const records: string[] = [];
+    const append: EventLog['append'] = (channel, record, keep) => {
+      records.push(record);
+      return log.append(channel, record, keep);
+    };
+    const producer = new TestProducer();
+    const processes = Array.from({ length: 4 }, () => openRuns({ ...log, append }));
+    const clients = await Promise.all(
+      Array.from({ length: 50 }, () => processes.map((each) => connect(each, producer))).flat(),
+    );
+    const pending = clients.map((client) => client.take(3));
+    await sleep(1500);
+    producer.send('Once', ' upon', ' a time');
+    producer.end();
+    for (const { texts } of await Promise.all(pending)) expect(texts).toEqual(['Once', ' upon', ' a time']);
+    for (const client of clients) expect(await client.next()).toMatchObject({ done: true });
+    expect(producer.calls).toBe(1);
+    const reports = records.filter((record) => record.includes('"reading"'));
+    expect(reports.length).toBeGreaterThan(0);
+    expect(reports.length).toBeLessThan(clients.length);
+  });
+
+  it('the run goes on while its client is away, which continues after its last event', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const client = await connect(openRuns(log), producer);
+    producer.send('a', 'b');
+    const { lastEventId } = await client.take(1);
+    client.disconnect();
+    expect(await client.next()).toMatchObject({ done: true });
+    producer.send('c');
+    producer.end();
+    const resumed = await connect(openRuns(log), producer, lastEventId);
+    expect((await resumed.take(2)).texts).toEqual(['b', 'c']);
+    expect(await resumed.next()).toMatchObject({ done: true });
+    const reloaded = await connect(openRuns(log), producer);
+    expect((await reloaded.take(3)).texts).toEqual(['a', 'b', 'c']);
+    expect(producer.calls).toBe(1);
+  });
+
+  it('a TRPCError of the producer reaches all clients, also those that come later', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const first = await connect(openRuns(log), producer);
+    producer.send('a');
+    producer.fail(new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The model is busy.' }));
+    for (const client of [first, await connect(openRuns(log), producer)]) {
+      await client.take(1);
+      await expect(client.next()).rejects.toMatchObject({
+        code: 'TOO_MANY_REQUESTS',
+        message: 'The model is busy.',
+      });
+    }
+  });
+
+  it.each([
+    ['an Error', new Error('password=hunter2')],
+    ['a text', 'password=hunter2'],
+    // Clients of tRPC would connect again, and get it again.
+    ['an internal error', new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: 'password=hunter2' })],
+  ])('%s that is thrown is reported, and clients get the reason failed without it', async (_, error) => {
+    const onError = vi.fn<(error: unknown, key: string) => void>();
+    const producer = new TestProducer();
+    const client = await connect(openRuns(openMemory(), { onError }), producer);
+    producer.fail(error);
+    const received = await client.next().catch((cause: unknown) => cause);
+    expect(received).toMatchObject(stoppedFor('failed'));
+    expect(JSON.stringify([received, String(received)])).not.toContain('hunter2');
+    await expect.poll(() => onError.mock.calls).toEqual([[error, 'a']]);
+  });
+
+  it('a run of 1 MiB is kept whole, also if it is one event', async () => {
+    const [producer, runs] = [new TestProducer(), openRuns(openMemory())];
+    const text = 'x'.repeat(1_048_574);
+    producer.send(text);
+    producer.end();
+    for (const client of [await connect(runs, producer), await connect(runs, producer)]) {
+      expect((await client.take(1)).texts).toEqual([text]);
+      expect(await client.next()).toMatchObject({ done: true });
+    }
+  });
+
+  it.each<[reason: string, options: TestOptions]>([
+    ['duration', { maxDurationMs: 30 }],
+    ['size', { maxSize: 20 }],
+  ])('a run that exceeds its limit is stopped with the reason %s', async (reason, options) => {
+    const producer = new TestProducer();
+    const client = await connect(openRuns(openMemory(), options), producer);
+    producer.send('12345', '12345');
+    await client.take(2);
+    if (reason === 'size') producer.send('1234567890');
+    await expect(client.next()).rejects.toMatchObject(stoppedFor(reason));
+    expect(producer.signal?.aborted).toBe(true);
+  });
+
+  it.each([
+    ['its process', true],
+    ['another process', false],
+  ])('a run goes on while %s reads it, and is stopped when none has for a time', async (_, isOwn) => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const runs = openRuns(log, { abandonedMs: 1000 });
+    const starter = await connect(runs, producer);
+    producer.send('a');
+    await starter.take(1);
+    const other = await connect(isOwn ? runs : openRuns(log, { abandonedMs: 1000 }), producer);
+    await other.take(1);
+    starter.disconnect();
+    await starter.next();
+    const pending = other.next();
+    await sleep(2500);
+    expect(producer.signal?.aborted).toBe(false);
+    other.disconnect();
+    await pending;
+    await expect.poll(() => producer.signal?.aborted, { timeout: 5000 }).toBe(true);
+    const late = await connect(runs, producer);
+    await late.take(1);
+    await expect(late.next()).rejects.toMatchObject(stoppedFor('abandoned'));
+  });
+
+  it('close stops the runs of the process with the reason shutdown', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    await connect(runs, producer);
+    const other = await connect(openRuns(log), producer);
+    const stopped = other.next().catch((error: unknown) => error);
+    await runs.close();
+    expect(await stopped).toMatchObject(stoppedFor('shutdown'));
+  });
+
+  it('a client that reads nothing for a time does not take the run for lost', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    await connect(openRuns(log), producer);
+    const slow = await connect(openRuns(log), producer);
+    producer.send('a');
+    await slow.take(1);
+    await sleep(2000);
+    producer.send('b');
+    producer.end();
+    expect((await slow.take(1)).texts).toEqual(['b']);
+    expect(await slow.next()).toMatchObject({ done: true });
+  });
+
+  it('a run goes on whose clients can write to the log for a time, and cannot read it', async () => {
+    const log = openMemory();
+    const { cut, log: distant } = cutLog(log);
+    const producer = new TestProducer();
+    const starter = await connect(openRuns(log), producer);
+    const away = await connect(openRuns({ ...log, read: (...args) => distant.read(...args) }), producer);
+    producer.send('a');
+    await away.take(1);
+    const pending = away.take(1);
+    const restore = cut();
+    await sleep(3000);
+    producer.send('b');
+    restore();
+    expect((await pending).texts).toEqual(['b']);
+    expect((await starter.take(2)).texts).toEqual(['a', 'b']);
+  });
+
+  it('a run goes on after no process could reach the log for a second', async () => {
+    const { cut, log } = cutLog(openMemory());
+    const producer = new TestProducer();
+    await connect(openRuns(log), producer);
+    const client = await connect(openRuns(log), producer);
+    producer.send('a');
+    await client.take(1);
+    const pending = client.take(1);
+    const restore = cut();
+    await sleep(1200);
+    restore();
+    await sleep(2000);
+    producer.send('b');
+    expect((await pending).texts).toEqual(['b']);
+  });
+
+  it('a producer whose log has failed for a time learns that its run was taken for lost', async () => {
+    const log = openMemory();
+    let isFailing = false;
+    const failing: EventLog = {
+      ...log,
+      append: (...args) => (isFailing ? Promise.reject(new Error('NOPERM')) : log.append(...args)),
+      async *read(...args) {
+        for await (const item of log.read(...args)) {
+          if (isFailing) throw new Error('NOPERM');
+          yield item;
+        }
+      },
+    };
+    const producer = new TestProducer();
+    await connect(openRuns(failing, { abandonedMs: 3_600_000 }), producer);
+    const client = await connect(openRuns(log), producer);
+    const end = client.next();
+    isFailing = true;
+    await expect(end).rejects.toMatchObject(stoppedFor('lost'));
+    isFailing = false;
+    await expect.poll(() => producer.signal?.aborted).toBe(true);
+  });
+
+  it('when the log is emptied, the run ends, and a new run of its key has none of its events', async () => {
+    const { empty, log } = emptiableLog();
+    const [before, after] = [new TestProducer(), new TestProducer()];
+    const runs = openRuns(log);
+    await connect(runs, before);
+    before.send('old 1');
+    await expect.poll(() => before.calls).toBe(1);
+    empty();
+    const client = await connect(openRuns(log), after);
+    before.send('old 2', 'old 3');
+    after.send('new 1');
+    expect((await client.take(1)).texts).toEqual(['new 1']);
+    await expect.poll(() => before.signal?.aborted).toBe(true);
+    after.send('new 2');
+    after.end();
+    expect((await client.take(1)).texts).toEqual(['new 2']);
+    expect(await client.next()).toMatchObject({ done: true });
+  });
+
+  it('a producer that sends nothing stops when the log is emptied', async () => {
+    const { empty, log } = emptiableLog();
+    const producer = new TestProducer();
+    await connect(openRuns(log, { abandonedMs: 3_600_000 }), producer);
+    await expect.poll(() => producer.calls).toBe(1);
+    empty();
+    await expect.poll(() => producer.signal?.aborted).toBe(true);
+  });
+
+  it('a process that closes begins no run', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    await runs.close();
+    await expect(connect(runs, producer)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(producer.calls).toBe(0);
+  });
+
+  it('close also stops a run that begins meanwhile', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    const connecting = connect(runs, producer);
+    await runs.close();
+    const client = await connecting;
+    await expect(client.next()).rejects.toMatchObject(stoppedFor('shutdown'));
+  });
+
+  it('an event that the schema of a later version rejects is a RESYNC', async () => {
+    const log = openMemory();
+    const producer = new TestProducer();
+    await connect(openRuns(log), producer);
+    producer.send('a');
+    const later = resumable({ log, name: 'answers', event: z.number(), onError: () => {} });
+    const signal = AbortSignal.timeout(5000);
+    const events = await later.join('a', { caller: 'ada', signal, produce: async function* () {} });
+    await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ declaredCode: 'RESYNC' });
+  });
+
+  it.each([
+    // It is unknown whether it is stored, and it is.
+    { record: 'start', isStored: true, where: 'its process' },
+    { record: 'start', isStored: true, where: 'another process' },
+    { record: 'end', isStored: false, where: 'its process' },
+    { record: 'end', isStored: false, where: 'another process' },
+  ])(
+    'a run whose $record cannot be stored is lost for a client of $where',
+    async ({ isStored, record, where }) => {
+      const log = openMemory();
+      let alive = 0;
+      const append: EventLog['append'] = async (channel, text, keep) => {
+        if (text.includes('"alive"')) alive += 1;
+        const fails = channel === 'answers/a' && text.includes(`"type":"${record}"`);
+        const id = fails && !isStored ? '' : await log.append(channel, text, keep);
+        if (fails) throw new Error('There was no response.');
+        return id;
+      };
+      const producer = new TestProducer();
+      const runs = openRuns({ ...log, append }, { abandonedMs: 3_600_000 });
+      // It goes on: the process is alive.
+      await connect(runs, new TestProducer(), undefined, 'b');
+      await connect(runs, producer).catch(() => {});
+      await expect.poll(() => alive, { timeout: 5000 }).toBeGreaterThan(2);
+      const client = await connect(where === 'its process' ? runs : openRuns(log), producer);
+      producer.end();
+      await expect(client.next()).rejects.toMatchObject(stoppedFor('lost'));
+      expect(producer.calls).toBe(record === 'start' ? 0 : 1);
+    },
+  );
+
+  it.each([NaN, 0])('the limit %s is an error', (maxRuns) => {
+    const message = `maxRuns of the runs answers is ${maxRuns}. Set an integer of 1 or more.`;
+    expect(() => openRuns(openMemory(), { maxRuns })).toThrow(message);
+  });
+
+  it.each([undefined, ''])('a join whose caller is %j says whom to pass', async (caller) => {
+    const options = { caller: caller as string, signal: undefined, produce: new TestProducer().produce }; // As in JavaScript.
+    await expect(openRuns(openMemory()).join('a', options)).rejects.toThrow(
+      /^`caller` of a join of the runs answers is (undefined|"")\. Pass who begins the run, .* 'everyone', .* \(10\)\.$/,
+    );
+  });
+
+  it('a run goes on that begins after its process had none for a time, while a client still reads an earlier one', async () => {
+    const log = openMemory();
+    const [first, second] = [new TestProducer(), new TestProducer()];
+    const [runs, others] = [openRuns(log), openRuns(log)];
+    await connect(runs, first);
+    const slow = await connect(others, first);
+    first.send('a');
+    first.end();
+    await slow.take(1);
+    await sleep(2500);
+    await connect(runs, second, undefined, 'b');
+    const client = await connect(others, second, undefined, 'b');
+    const pending = client.take(1);
+    await sleep(1000);
+    second.send('b');
+    expect((await pending).texts).toEqual(['b']);
+  });
+
+  describe('with many runs', () => {
+    const begin = (runs: Resumable<string>, key: string, { produce }: TestProducer, caller = key) =>
+      runs.join(key, { caller, signal: undefined, produce });
+    const keys = Array.from({ length: 50 }, (_, at) => String(at));
+
+    it.each([
+      { limit: { maxRuns: 3 }, code: 'SERVICE_UNAVAILABLE', whose: 'a process', caller: undefined },
+      { limit: { maxRunsPerCaller: 3 }, code: 'TOO_MANY_REQUESTS', whose: 'a caller', caller: 'ada' },
+    ])(
+      'as many of $whose run as may, and the others are $code with Retry-After, which leave nothing',
+      async ({ caller, code, limit }) => {
+        const log = openMemory();
+        const runs = openRuns(log, limit);
+        const other = openRuns(log, limit);
+        const producers = keys.map(() => new TestProducer());
+        const joined = await Promise.allSettled(
+          keys.map((key, at) => begin(runs, key, producers[at] ?? new TestProducer(), caller)),
+        );
+        const begun = keys.filter((_, at) => joined[at]?.status === 'fulfilled');
+        expect(begun).toHaveLength(3);
+        expect(producers.filter(({ calls }) => calls > 0)).toHaveLength(3);
+        const errors = joined.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+        expect(errors).toEqual(
+          errors.map(() => expect.objectContaining({ code, retryAfterSeconds: expect.any(Number) })),
+        );
+        const rejected = keys.find((key) => !begun.includes(key)) ?? '';
+        for await (const item of log.read(`answers/${rejected}`, beginning, new AbortController().signal)) {
+          expect(item.type).toBe('joined');
+          break;
+        }
+        // Who joins a run begins none.
+        const [first = '', second = ''] = begun;
+        await begin(runs, first, new TestProducer(), caller);
+        // The limit is of this process, or of this caller, also of those that join together.
+        const elsewhere = new TestProducer();
+        const together = begin(runs, rejected, elsewhere, caller);
+        const allowed = begin(caller === undefined ? other : runs, rejected, elsewhere, caller && 'bob');
+        await expect(together).rejects.toMatchObject({ code });
+        await allowed;
+        await begin(runs, rejected, elsewhere, caller);
+        expect(elsewhere.calls).toBe(1);
+        const late = () => begin(runs, 'late', new TestProducer(), caller);
+        await expect(late()).rejects.toMatchObject({ code });
+        producers[keys.indexOf(second)]?.end();
+        await vi.waitFor(late);
+      },
+    );
+  });
+
+  it('a process shows with one record that it produces all its runs', async () => {
+    const log = openMemory();
+    const showing: string[] = [];
+    const append: EventLog['append'] = (channel, record, keep) => {
+      if (record.includes('"alive"')) showing.push(channel);
+      return log.append(channel, record, keep);
+    };
+    const runs = openRuns({ ...log, append });
+    const { produce } = new TestProducer();
+    for (let key = 0; key < 20; key += 1)
+      await runs.join(String(key), { caller: String(key), signal: undefined, produce });
+    await expect.poll(() => showing.length, { timeout: 5000 }).toBeGreaterThan(1);
+    expect(new Set(showing).size).toBe(1);
+  });
+
+  it.each([
+    ['was killed', 'SIGKILL'],
+    ['is suspended, whose producer stops when it goes on', 'SIGSTOP'],
+  ] as const)('clients get the reason lost after the process of the producer %s', async (_what, signal) => {
+    const path = join(await temporaryFolder(), 'state');
+    const { child, messages } = await startProducer(path);
+    const log = folderEventLog({ path });
+    onTestFinished(() => log.close());
+    const producer = new TestProducer();
+    const runs = openRuns(log);
+    const earlier = await connect(runs, producer);
+    await earlier.take(1);
+    earlier.disconnect();
+    await earlier.next();
+    const clients = [await connect(runs, producer), await connect(runs, producer)];
+    for (const client of clients) expect((await client.take(1)).texts).toEqual(['first']);
+    const ends = clients.map((client) => client.next().catch((error: unknown) => error));
+    // It is alive: no reason to stop.
+    expect(await Promise.race([...ends, sleep(2500, 'alive')])).toBe('alive');
+    child.kill(signal);
+    for (const end of ends) expect(await end).toMatchObject(stoppedFor('lost'));
+    child.kill('SIGCONT');
+    const expected = signal === 'SIGSTOP' ? ['aborted'] : [];
+    await expect.poll(() => messages).toEqual(expect.arrayContaining(expected));
+    expect(producer.calls).toBe(0);
+  });
+});
+
+/** Starts a process that produces a run, which sends `first` and does not end. */
+async function startProducer(path: string) {
+  const urlOf = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
+  const program = `
+    const { resumable } = await import(${urlOf('../index.ts')});
+    const { folderEventLog } = await import(${urlOf('../events/folder.ts')});
+    const { z } = await import('zod');
+    const log = folderEventLog(${JSON.stringify({ path })});
+    const runs = resumable({ log, name: 'answers', event: z.string(), onError: console.error });
+    const produce = async function* (signal) {
+      signal.addEventListener('abort', () => process.send('aborted'));
+      yield 'first';
+      await new Promise((resolve) => process.on('message', resolve));
+    };
+    const events = await runs.join('a', { caller: 'ada', signal: new AbortController().signal, produce });
+    try {
+      for await (const event of events) process.send('running');
+    } catch {
+      // The test reads the error too.
+    }`;
+  const child = fork('-', [], {
+    execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const messages: unknown[] = [];
+  child.on('message', (message) => messages.push(message));
+  await expect.poll(() => messages).toContain('running');
+  return { child, messages };
+}

@@ -1,0 +1,72 @@
+import { isTrpcError } from 'trpc-gateway/procedures';
+import { encodeEvent } from '../channels/eventChannel.ts';
+import type { JoinOptions, ResumableOptions } from './resumableOptions.ts';
+import { partsOf, type RunLog, type RunRecord, type StopReason } from './runLog.ts';
+
+interface ProducerOptions<Event> extends Required<Pick<ResumableOptions<Event>, 'event' | 'maxSize'>> {
+  /** Stops the run. */
+  readonly controller: AbortController;
+}
+
+/** Why a run is stopped. */
+export class Stopped extends Error {
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`The run is stopped: ${reason}.`);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Produces a run until its end.
+ * @param start the id of its first record
+ * @returns the error with which it has failed
+ */
+export async function produceRun<Event>(
+  run: RunLog,
+  start: string,
+  produce: JoinOptions<Event>['produce'],
+  { controller, event: schema, maxSize }: ProducerOptions<Event>,
+): Promise<unknown> {
+  const { signal } = controller;
+
+  async function store(): Promise<void> {
+    let size = 0;
+    for await (const value of produce(signal)) {
+      signal.throwIfAborted();
+      const event = encodeEvent(schema, value);
+      size += JSON.stringify(event).length;
+      if (size > maxSize) throw new Stopped('size');
+      const id = await run.append({ type: 'event', event }, start);
+      // The log was emptied.
+      if (partsOf(id).epoch !== partsOf(start).epoch) throw new Stopped('lost');
+    }
+  }
+
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+  let end: RunRecord = { type: 'end' };
+  let error: unknown;
+  try {
+    signal.throwIfAborted();
+    // A producer that ignores its signal may never return.
+    await Promise.race([store(), stopped]);
+  } catch (cause) {
+    end = endRecord(cause);
+    if (end.type === 'stop' && end.reason === 'failed') error = cause;
+    controller.abort(cause);
+  }
+  // If it cannot be stored, readers take the run for lost.
+  await run.append(end, start).catch(() => {});
+  return error;
+}
+
+function endRecord(cause: unknown): RunRecord {
+  if (cause instanceof Stopped) return { type: 'stop', reason: cause.reason };
+  // Clients of tRPC would connect again after an internal error, and get it again.
+  if (!isTrpcError(cause) || cause.code === 'INTERNAL_SERVER_ERROR')
+    return { type: 'stop', reason: 'failed' };
+  return { type: 'error', code: cause.code, message: cause.message };
+}

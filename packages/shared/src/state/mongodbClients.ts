@@ -1,0 +1,79 @@
+import type { CommandOperationOptions, MongoClient } from 'mongodb';
+import { inTime } from '../inTime.ts';
+
+/** How long an operation may take, in milliseconds. Requests stop waiting earlier. */
+const operationTimeoutMs = 5000;
+
+/** How long `close` waits for the database, in milliseconds. */
+const closeTimeoutMs = 2000;
+
+/**
+ * Options of an operation. The signal ends it, and closes its connection, if the database does not respond. The driver's
+ * types allow a signal for reads only, but 7.8.0 accepts it for writes too; `comment` makes the type assignable.
+ */
+type DeadlineOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
+
+/**
+ * Runs operations with a deadline, and connects with another client, at most every 5 s, if an operation finds no server or
+ * exceeds its deadline. Other operations of the client before fail then, too. A client should recover by itself, but the
+ * driver (7.8.0) has a bug: a server check that begins after its socket was destroyed, and before the socket reports it,
+ * waits forever, and no other check follows.
+ */
+export class MongodbClients<Rows> {
+  readonly #connect: () => MongoClient;
+  readonly #rowsOf: (client: MongoClient) => Rows;
+  #client: MongoClient;
+  #rows: Rows;
+  #createdAt = performance.now();
+  #isClosed = false;
+
+  constructor(connect: () => MongoClient, rowsOf: (client: MongoClient) => Rows) {
+    this.#connect = connect;
+    this.#rowsOf = rowsOf;
+    this.#client = connect();
+    rejectOldDriver(this.#client);
+    this.#rows = rowsOf(this.#client);
+  }
+
+  /** @throws the driver's errors, and an `AbortError` or `TimeoutError` if the database does not respond */
+  async run<T>(operation: (rows: Rows, options: DeadlineOptions) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new Error('The state is closed.');
+    const client = this.#client;
+    const options = { signal: AbortSignal.timeout(operationTimeoutMs) };
+    try {
+      return await operation(this.#rows, options);
+    } catch (error) {
+      const hasNoServer = error instanceof Error && error.name === 'MongoServerSelectionError';
+      if ((options.signal.aborted || hasNoServer) && client === this.#client) this.#replace();
+      throw error;
+    }
+  }
+
+  /** Closes the client, which ends sessions on the server and may wait for one that does not respond. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await closeInTime(this.#client);
+  }
+
+  #replace(): void {
+    if (this.#isClosed || performance.now() - this.#createdAt < operationTimeoutMs) return;
+    void closeInTime(this.#client).catch(() => {});
+    this.#client = this.#connect();
+    this.#rows = this.#rowsOf(this.#client);
+    this.#createdAt = performance.now();
+  }
+}
+
+/**
+ * Drivers before 6.13 ignore the signal of an operation. Those of version 7 have no version here, but a promise.
+ * @throws {Error}
+ */
+function rejectOldDriver(client: MongoClient): void {
+  // Declared by version 6 only.
+  const { metadata } = client.options as { readonly metadata?: { readonly driver?: { version: string } } };
+  const found = metadata?.driver?.version ?? '7';
+  if (found.localeCompare('6.13', 'en', { numeric: true }) >= 0) return;
+  throw new Error(`The state needs \`mongodb\` 6.13 or newer, found ${found}. Run \`npm install mongodb\`.`);
+}
+
+const closeInTime = (client: MongoClient) => inTime(client.close(), closeTimeoutMs);
