@@ -1,5 +1,5 @@
 import { execFileSync, fork, type ChildProcess } from 'node:child_process';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import fs from 'node:fs';
 import { copyFile, cp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -90,12 +90,16 @@ it('a process is woken by each commit of another one', async () => {
   const log = openFolder(path);
   const rounds = async (_: unknown, at: number) => {
     const [channel, to] = [`to${at}`, `from${at}`];
-    await nextMessage(startEventProcess({ path, role: 'echo', keep, channel, to }));
+    const other = startEventProcess({ path, role: 'echo', keep, channel, to });
+    await nextMessage(other);
+    // Says so if the other process ends, for whose reply the test would wait.
+    const ended = once(other, 'exit').then((outcome) => ({ value: outcome }));
     const replies = log.read(to, undefined, testSignal())[Symbol.asyncIterator]();
     await replies.next();
     for (let round = 0; round < 1000; round += 1) {
       await log.append(channel, String(round), keep);
-      expect(await replies.next()).toMatchObject({ value: { event: String(round) } });
+      const reply = await Promise.race([replies.next(), ended]);
+      expect(reply).toMatchObject({ value: { event: String(round) } });
     }
   };
   await Promise.all(Array.from({ length: 3 }, rounds));
