@@ -1,34 +1,29 @@
 import { schemesOf } from '../auth/authentication.ts';
 import { allScopes } from '../auth/scopes.ts';
-import { limitsOf, type AllLimits } from '../calls/limits.ts';
+import { limitsOf } from '../calls/limits.ts';
 import { addRoute, metadataRoute, readRoutes, type RouteTable } from '../calls/routes.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { collect, formatProblems, GatewayError } from '../checks/gatewayError.ts';
 import { warn } from '../http/warnings.ts';
 import { lazyDocument, type LazyDocument } from '../openapi/document.ts';
-import type { LinkBase } from '../operations/deprecation.ts';
 import { apiErrors, type ErrorFormat } from '../operations/errorFormat.ts';
-import { readOperations, type Operation } from '../operations/operation.ts';
+import { readOperations } from '../operations/operation.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
 import type { AnyGatewayOptions } from './options.ts';
-import { readProcedures, type Procedure } from '../procedures/procedure.ts';
+import { readProcedures } from '../procedures/procedure.ts';
 import { warnOfUnservedTools } from '../protocols/mcpEndpoint.ts';
-import { createLinkBase, isBelow, readPaths, requireFreePaths, type Paths } from '../protocols/paths.ts';
+import { createLinkBase, isBelow, readPaths, requireFreePaths } from '../protocols/paths.ts';
+import type { ProtocolSettings } from '../protocols/protocolSettings.ts';
 
 /** The service of a gateway, as read from its options at start: procedures, operations, routes, paths and limits. */
-export interface ServedService {
-  /** All procedures of the router by path, in its order. */
-  readonly procedures: ReadonlyMap<string, Procedure>;
-  /** The REST operations of the procedures that have one. */
-  readonly operations: readonly Operation[];
+export interface ServedService extends Pick<
+  ProtocolSettings,
+  'procedures' | 'operations' | 'paths' | 'links' | 'limits'
+> {
   /** The option `routes`, the document and metadata of schemes. */
   readonly routes: RouteTable;
-  readonly paths: Paths;
-  /** The prefixes of paths in links and in the document. */
-  readonly links: LinkBase;
   /** The origin of `publicUrl`; `undefined` if that is a path. */
   readonly ownOrigin: string | undefined;
-  readonly limits: AllLimits;
   /** Maximum size of a body that is read in chunks, in bytes: that of the largest upload. */
   readonly maxStreamSize: number;
   /** The schemes of `authentication`; none without it. */
