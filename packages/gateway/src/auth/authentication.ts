@@ -198,8 +198,8 @@ function accept<Identity>(
 }
 
 /** Whether a request can change state. A WebSocket can, despite its method `GET`. */
-const canChangeState = ({ kind, request, target }: RequestContext): boolean =>
-  kind === 'socket' || !safeMethods.has(request.method) || target.isUnsafe === true;
+const canChangeState = ({ kind, request }: RequestContext): boolean =>
+  kind === 'socket' || !safeMethods.has(request.method);
 
 /**
  * Creates the failure with the challenges of all schemes (RFC 9110 §11.6.1).

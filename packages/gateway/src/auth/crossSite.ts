@@ -19,9 +19,8 @@ export const crossSiteError = new TRPCError({
 export const crossSitePolicy = (allowsCredentials: OriginCheck): RequestPolicy => ({
   admit(context) {
     const { request, target } = context;
-    // A `GET` reads no header. A `POST` of JSON reads one, which its protocol reads too.
-    if (!(request.method === 'POST' ? isSimple(request) : target.isUnsafe) || target.isPublic)
-      return undefined;
+    // A `POST` of JSON reads one header, which its protocol reads too.
+    if (request.method !== 'POST' || target.isPublic || !isSimple(request)) return undefined;
     const isAllowed =
       request.header('sec-fetch-site') === 'same-site' || passesOriginCheck(allowsCredentials, context);
     // Last, since it reads all headers.

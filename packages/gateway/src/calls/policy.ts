@@ -21,8 +21,6 @@ export interface Target {
   readonly cost?: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
-  /** Whether it changes state although its method is safe (`unsafe`). */
-  readonly isUnsafe?: boolean;
   /** Where credentials are read. Default: the request's headers. */
   readonly credentials?: HeaderSource | undefined;
 }

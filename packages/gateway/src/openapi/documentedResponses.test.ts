@@ -49,7 +49,6 @@ const ownTimeout = 'The call timed out after 50 ms. Whether it had an effect is 
 const keyReused = 'The Idempotency-Key was used with another input.';
 const guarded = { failedAttempts, authentication: token };
 const isPublic = { openapi: { protect: false } };
-const unsafeGet = { openapi: { method: 'GET', unsafe: true } } as const;
 
 describe('the documented errors of an operation', () => {
   it.each<[what: string, status: number, description: string | undefined, options: Options, meta?: Meta]>([
@@ -64,7 +63,6 @@ describe('the documented errors of an operation', () => {
     ['with protect: false', 401, undefined, { authentication: token }, isPublic],
     ['with a scheme that browsers send', 403, crossSite, { authentication: session }],
     ['with such a scheme beside another', 403, crossSite, { authentication: [key, session] }],
-    ['with such a scheme and an unsafe GET', 403, crossSite, { authentication: session }, unsafeGet],
     ['with no such scheme', 403, undefined, { authentication: [key, token] }],
     ['with maxInFlight', 503, 'The service is at its limit of concurrent calls.', {}],
     ['without maxInFlight', 503, undefined, { maxInFlight: Infinity }],

@@ -166,10 +166,9 @@ function errorDescriptions(
   // Other requests of pages need a preflight, which `cors` answers.
   const isForm =
     rest.method === 'POST' && !(body?.required && body.contentTypes.every((type) => !isFormType(type)));
-  const isChange = rest.unsafe || !safeMethods.has(rest.method);
+  const isChange = !safeMethods.has(rest.method);
   const isGuarded =
-    !isPublic &&
-    (schemes.length === 0 ? rest.unsafe || isForm : isChange && schemes.some((scheme) => scheme.isAmbient));
+    !isPublic && (schemes.length === 0 ? isForm : isChange && schemes.some((scheme) => scheme.isAmbient));
   const hasInput = path.length + query.size + headers.length > 0 || body;
   const { errorResponses: listed = {} } = rest;
   const when = (condition: unknown, description: string) => (condition ? description : undefined);

@@ -192,12 +192,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
           .output(z.void())
           .mutation(() => {}),
       },
-      /it is a mutation, but GET must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change\.$/,
-    ],
-    [
-      'a mutation with QUERY and unsafe',
-      { a: t.procedure.meta({ openapi: { method: 'QUERY', path: '/x', unsafe: true } }).mutation(() => 1) },
-      /its metadata has unsafe, which is only for mutations with the method GET; remove unsafe\.$/,
+      /it is a mutation, but GET must not change anything; use POST, PUT, PATCH or DELETE\.$/,
     ],
   ])('createGateway rejects %s', async (_what, procedures, sentence) => {
     await expect(gatewayOf(procedures)).rejects.toThrow(sentence);

@@ -259,13 +259,10 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
   const [input] = collect([
     () => inputOf(rest),
     () => {
-      if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
-        reject('its metadata has unsafe, which is only for mutations with the method GET; remove unsafe');
-      }
       // Caches, crawlers and HEAD requests must not trigger a mutation.
-      if (isMutation && !rest.unsafe && (rest.method === 'GET' || rest.method === 'QUERY')) {
+      if (isMutation && (rest.method === 'GET' || rest.method === 'QUERY')) {
         reject(
-          `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change`,
+          `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`,
         );
       }
     },

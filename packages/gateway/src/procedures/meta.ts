@@ -76,14 +76,6 @@ export interface RestMeta {
    */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
   /**
-   * Serves a mutation by `GET`, for clients that cannot change: crawlers and prefetching browsers may call it
-   * (RFC 9110 §9.2.1). `HEAD` is 405. Unless it is public (`protect: false`), pages of other sites get 403 with a credential
-   * that browsers send automatically: that of `cookie` or `custom`, or without `authentication` any cookie, stored password
-   * or client certificate. Default: false;
-   * such a mutation is rejected at start.
-   */
-  readonly unsafe?: boolean;
-  /**
    * The path below `restBasePath`. A segment `{name}` is a property of the input; `{+name}` at the end matches the rest
    * of the path, including slashes. Default: the procedure's path with slashes, such as `/books/add` for `books.add`.
    * @example

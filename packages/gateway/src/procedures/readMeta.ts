@@ -74,7 +74,6 @@ export const restRules: OptionRules<RestMeta> = {
     (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
     'one of GET, POST, PUT, PATCH, DELETE, QUERY',
   ),
-  unsafe: flag,
   path: optional(isText, "a path, such as path: '/pets/{id}'"),
   operationId: text,
   summary: text,

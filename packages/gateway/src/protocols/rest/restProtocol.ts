@@ -62,10 +62,9 @@ export function createRestProtocol(
     const { procedure, rest, template } = operation;
     const resource = matcher.at(template, () => new Map<string, RestTarget>());
     const { isPublic, rateLimitCost: cost } = procedure;
-    const isUnsafe = rest.unsafe ?? false;
-    const target = { procedures: [procedure], callCount: 1, cost, isPublic, isUnsafe, resource, operation };
+    const target = { procedures: [procedure], callCount: 1, cost, isPublic, resource, operation };
     resource.set(rest.method, target);
-    if (rest.method === 'GET' && !isUnsafe) resource.set('HEAD', target);
+    if (rest.method === 'GET') resource.set('HEAD', target);
   }
   const noOperation = { procedures: [], callCount: 1, isPublic: false, operation: undefined } as const;
   const unknownPath: RestTarget = { ...noOperation, resource: undefined };
