@@ -29,7 +29,6 @@ it('the entry points export exactly these values', () => {
     'declareErrors',
     'resyncDefinition',
     'resyncErrors',
-    'fileStream',
     'isTrpcError',
     'LimitError',
   ]);

@@ -20,7 +20,6 @@ export type {
   UploadLimits,
 } from './procedures/meta.ts';
 export { resyncDefinition, resyncErrors } from './procedures/resync.ts';
-export { fileStream } from './procedures/fileStream.ts';
 export { isTrpcError } from './procedures/isTrpcError.ts';
 export { type Limit, LimitError } from './procedures/limitError.ts';
 export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';

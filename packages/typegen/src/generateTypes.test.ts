@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { z as z325 } from 'zod-3.25/v4';
 import { z as z40 } from 'zod-4.0';
 import { z as z44 } from 'zod-4.4';
-import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
@@ -237,18 +237,6 @@ describe('procedures whose types need not be known', () => {
   it('unknown rejects the path of a procedure that the router does not have', async () => {
     await expect(generateTypes(router, { unknown: ['comment.add'] })).rejects.toThrow(
       'The router has no procedure "comment.add". Write the path as clients do, such as posts.list, or remove it (--unknown).',
-    );
-  });
-});
-
-describe('the schemas of the gateway', () => {
-  it('fileStream() is printed as never, because no tRPC client can send it', async () => {
-    expect(await inputOf(z.object({ title: z.string(), photos: fileStream() }))).toBe(
-      '{ title: string; photos: never }',
-    );
-    // The metadata of a schema is inherited.
-    expect(await inputOf(z.object({ photos: fileStream().meta({ title: 'Photos' }) }))).toBe(
-      '{ photos: never }',
     );
   });
 });

@@ -11,7 +11,7 @@ import type { Server } from 'node:http';
 import { z } from 'zod';
 
 export { createGateway } from 'trpc-gateway';
-export { fileStream, resyncErrors } from 'trpc-gateway/procedures';
+export { resyncErrors } from 'trpc-gateway/procedures';
 export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
 export { createWSClient, httpSubscriptionLink, retryLink, wsLink } from '@trpc/client';
 export { tracked } from '@trpc/server';

@@ -147,31 +147,15 @@ function requestHeaders(
 
 function documentedBody(operation: Operation, body: OperationBody, components: Components): object {
   const { contentTypes, required, upload } = body;
-  const files = upload?.kind === 'files' ? upload.field : undefined;
-  const isBytes = upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
+  const isBytes = upload !== undefined && upload.kind !== 'spool';
   const content = contentTypes.map((type) => {
     if (isBytes) return [type, bytesContent] as const;
     const described = bodySchema(operation, body);
     const schema = components.write(isJson(type) ? described : asText(described), 'input');
     if (type !== 'multipart/form-data') return [type, { schema }] as const;
-    if (files !== undefined) makeOptional(components.resolve(schema), files);
     return [type, { schema, encoding: partEncodings(asText(described), components) }] as const;
   });
-  return {
-    description:
-      files === undefined
-        ? undefined
-        : `Send the fields before the files of \`${files}\`. The files are optional.`,
-    required,
-    content: Object.fromEntries(content),
-  };
-}
-
-/** A form without files is valid, but a schema of zod has no files only if it allows `undefined`. */
-function makeOptional(schema: { required?: string[] }, name: string): void {
-  const required = schema.required?.filter((each) => each !== name) ?? [];
-  if (required.length > 0) schema.required = required;
-  else delete schema.required;
+  return { required, content: Object.fromEntries(content) };
 }
 
 /**

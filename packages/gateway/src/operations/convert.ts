@@ -142,7 +142,7 @@ const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
   set: 'is a set; use an array',
   bytes:
     'is bytes, which only a whole body can be; use POST or PUT, and put the other properties in the query',
-  file: 'is a file, which only multipart/form-data supports, without fileStream(); remove the other content types',
+  file: 'is a file, which only multipart/form-data supports; remove the other content types',
 };
 
 type Scalar = string | number | bigint | boolean | symbol | null | undefined;

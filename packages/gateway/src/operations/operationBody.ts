@@ -1,5 +1,4 @@
 import type { Header } from '../http/response.ts';
-import { isFileStream } from '../procedures/fileStream.ts';
 import { collect, reject } from '../checks/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
@@ -28,7 +27,7 @@ export interface OperationBody {
   readonly isRead: (name: string) => boolean;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
-  /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
+  /** The upload, if the body is bytes or has spooled files; `undefined` if it is parsed into properties. */
   readonly upload: OperationUpload | undefined;
   /** The properties of the input in other places. They are ignored in the body. */
   readonly otherFields: readonly string[];
@@ -41,8 +40,7 @@ export interface OperationBody {
 /** A body that the procedure receives as bytes or files instead of parsed fields. */
 export interface OperationUpload {
   /**
-   * The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob`, the files of a form while they
-   * arrive, or a form with spooled files.
+   * The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob`, or a form with spooled files.
    */
   readonly kind: UploadKind;
   /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
@@ -54,7 +52,7 @@ export interface OperationUpload {
 }
 
 type BytesKind = 'stream' | 'bytes' | 'blob';
-type UploadKind = BytesKind | 'files' | 'spool';
+type UploadKind = BytesKind | 'spool';
 
 const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
@@ -102,10 +100,9 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
       `"${bytes?.field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`,
     );
   }
-  const files = parts.find(({ schema }) => isFileStream(schema[details]?.custom));
   // A merge patch is for PATCH only (RFC 7396).
   const typesOfProperties = rest.method === 'PATCH' ? parsedTypes : parsedTypes.slice(0, -1);
-  const isMultipart = files ?? whole?.[details]?.isForm;
+  const isMultipart = whole?.[details]?.isForm;
   const supported = bytes ? octetStreamType : isMultipart ? multipartType : whole && jsonContentType;
   const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
   if (contentTypes.some(isJson)) {
@@ -118,17 +115,17 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
       () => loose?.others && requireJson(loose.others, 'other properties'),
     ]);
   }
-  const canBeFile = !files && contentTypes.every((type) => type === multipartType);
+  const canBeFile = contentTypes.every((type) => type === multipartType);
   const isForm = !bytes && !contentTypes.every(isJson);
   const canBeNull = contentTypes.some(isJson);
   const fields = collect(
     properties
-      .filter(({ field }) => isForm && field !== files?.field)
+      .filter(() => isForm)
       .map((each) => () => textParameter(each, { canBeFile, canBeNull, isLenient })),
   );
   const { maxSize, maxFileSize = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
-  const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;
+  const kind = bytes ? bytesKind(bytes.schema) : isSpooled ? 'spool' : undefined;
   // Whether all properties of a union may be absent, only its schema knows.
   const isRequired =
     !isOptional &&
@@ -145,7 +142,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
     isRead: (name) =>
       Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name)),
     isWhole: whole !== undefined,
-    upload: kind && { kind, field: (bytes ?? files)?.field, maxSize, maxFileSize, maxFiles },
+    upload: kind && { kind, field: bytes?.field, maxSize, maxFileSize, maxFiles },
     otherFields,
     fields: loose && isForm ? withOthers(named, loose, 'body', { canBeFile, canBeNull, isLenient }) : named,
     accepts: acceptHeaders(rest.method, contentTypes),
@@ -186,7 +183,7 @@ function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string
 /** Returns the binary type that a schema accepts; `undefined` for a schema that accepts something else, or anything. */
 function bytesKind(schema: Schema): BytesKind | undefined {
   const def = innermost(schema)?.[details]?.custom;
-  if (def === undefined || isFileStream(def)) return undefined;
+  if (def === undefined) return undefined;
   // In zod 4.6, `.meta()` drops the class of `z.instanceof`, so try a sample of each class.
   const [other, stream, bytes, blob] = samples().map((sample) => acceptsSample(def, sample));
   if (other) return undefined;

@@ -344,7 +344,6 @@ export const pythonClient = {
     'errors.shopRouter.undeclared': undescribedStatus,
     'errors.undescribedFormatter.a': undescribedStatus,
     'hooks.hooked.conflict': undescribedStatus,
-    'uploads.album.add': typeOfName,
     'uploads.spooledAlbum.add': typeOfName,
   },
 } satisfies Pick<Client, 'name' | 'limits' | 'otherValues'> & Record<string, unknown>;

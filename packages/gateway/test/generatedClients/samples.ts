@@ -131,16 +131,6 @@ export const samples: Readonly<Record<string, Sample>> = {
   'credentials.notesRouter.writeDELETE': { value: 'written' },
   'credentials.notesRouter.ticks': { value: 0 },
   'credentials.notesRouter.me': { value: 'Ada' },
-  'uploads.album.add': {
-    body: { title: 'Summer', photos: [file, new FileSample('', 'b')] },
-    value: {
-      title: 'Summer',
-      files: [
-        ['a.txt', 'application/octet-stream', 5],
-        ['b', 'application/octet-stream', 0],
-      ],
-    },
-  },
   'uploads.limitedUploads.note': { body: { text: 'hello' }, value: { size: 5 } },
   'uploads.limitedUploads.other': { body: file, value: { size: 5 } },
   'uploads.limitedUploads.upload': { body: file, value: { size: 5 } },

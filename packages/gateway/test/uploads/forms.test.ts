@@ -1,8 +1,8 @@
-import { fileStream, type Spool, type UploadedFile } from 'trpc-gateway/procedures';
+import type { Spool, UploadedFile } from 'trpc-gateway/procedures';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { startShape } from '../startShape.ts';
-import { Album, album, albumOf, mebibyte, post, sizeOf, spooledAlbumOf, t } from './routers.ts';
+import { mebibyte, post, sizeOf, spooledAlbumOf, t } from './routers.ts';
 
 /** Forms whose files are not kept in memory. Titles name the GitHub threads that ask for them. */
 
@@ -57,214 +57,6 @@ it('a list may be sent with brackets, as PHP, Rails, qs and axios send it: in a 
   const inForm = form(...tags, ['ids[]', '1'], ['ids[]', '2']);
   const response = await server.fetch(`${server.origin}/trpc/add`, inForm);
   expect(await response.json()).toEqual({ result: { data: value } });
-});
-
-describe('a form with fileStream()', () => {
-  it('a form with fileStream() has its fields validated first, and its files read one by one in order (trpc/trpc-openapi #229)', async () => {
-    const { document, expectRest } = await startShape(album);
-    const sent = form(
-      ['title', 'Summer'],
-      ['year', '2026'],
-      ['other', 'unknown'],
-      ['photos', new File(['hello'], 'a.png', { type: 'image/png' })],
-      ['unknown', new File(['x'], 'x')],
-      ['photos', new File([new Uint8Array(200_000)], 'b.bin')],
-    );
-    const files = [
-      ['a.png', 'image/png', 5],
-      ['b.bin', 'application/octet-stream', 200_000],
-    ];
-    const invalid = form(['year', 'x'], ['photos', new File(['x'], 'a')]);
-    await expectRest([
-      ['/album', sent, 200, { title: 'Summer', year: 2026, files }],
-      ['/album', form(['title', 'None']), 200, { title: 'None', files: [] }],
-      ['/album', invalid, 400, /^year: must be an integer.*title: /],
-    ]);
-    expect(document.paths['/album']?.['post']?.requestBody).toEqual({
-      required: true,
-      description: 'Send the fields before the files of `photos`. The files are optional.',
-      content: {
-        'multipart/form-data': {
-          schema: {
-            type: 'object',
-            required: ['title'],
-            properties: {
-              title: { type: 'string' },
-              year: expect.objectContaining({ type: 'integer' }),
-              photos: {
-                type: 'array',
-                items: { type: 'string', format: 'binary' },
-              },
-            },
-          },
-          encoding: { photos: { contentType: '*/*' } },
-        },
-      },
-    });
-  });
-
-  it('the files of fileStream() may have the name of their field with brackets', async () => {
-    const { restJson } = await startShape(album);
-    const sent = form(
-      ['title', 'x'],
-      ['photos[]', new File(['a'], 'a')],
-      ['photos[1]', new File(['b'], 'b')],
-    );
-    const files = ['a', 'b'].map((name) => [name, 'application/octet-stream', 1]);
-    expect(await restJson('/album', sent)).toEqual([200, { title: 'x', files }]);
-  });
-
-  it('fileStream() passes a file to the procedure before the rest of the form arrives', async () => {
-    const began = Promise.withResolvers<void>();
-    const { restJson } = await startShape(
-      t.router({
-        add: post()
-          .input(Album)
-          .output(z.json())
-          .mutation(async ({ input }) => {
-            const names: string[] = [];
-            for await (const { name } of input.photos) {
-              names.push(name);
-              began.resolve();
-            }
-            return names;
-          }),
-      }),
-    );
-    async function* chunks() {
-      yield part('title', 'x') + part('photos', 'one', 'a');
-      await began.promise;
-      yield `${part('photos', 'two', 'b')}--b--`;
-    }
-    expect(await restJson('/album', chunked(chunks()))).toEqual([200, ['a', 'b']]);
-  });
-
-  it('a form with fileStream() and a field after a file is rejected with 400', async () => {
-    const { expectRest } = await startShape(album);
-    const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['year', '2026']);
-    const message = 'The field "year" comes after a file. Send the fields before the files.';
-    await expectRest([['/album', sent, 400, message]]);
-  });
-
-  it.each([
-    ['a file over maxFileSize', { maxFileSize: 4 }, 413, 'The file "a" is larger than 4 bytes.'],
-    ['more files than maxFiles', { maxFiles: 1 }, 413, 'The body has more than 1 files.'],
-    ['a body over maxSize', { maxSize: 100 }, 413, 'The body is larger than 100 bytes.'],
-  ])('a form with fileStream() and %s is rejected with 413', async (_name, upload, status, message) => {
-    const { records, restJson } = await startShape(albumOf(upload));
-    const sent = form(['title', 'x'], ['photos', new File(['hello'], 'a')], ['photos', new File(['x'], 'b')]);
-    expect(await restJson('/album', sent)).toEqual([status, expect.objectContaining({ message })]);
-    expect(records.at(-1)?.limit).toBe('body-bytes');
-  });
-
-  it.each([
-    ['files of exactly maxFileSize', { maxFileSize: 5 }],
-    ['exactly maxFiles files', { maxFiles: 2 }],
-  ])('a form with fileStream() and %s is accepted', async (_name, upload) => {
-    const { restJson } = await startShape(albumOf(upload));
-    const sent = form(
-      ['title', 'x'],
-      ['photos', new File(['hello'], 'a')],
-      ['photos', new File(['hello'], 'b')],
-    );
-    expect((await restJson('/album', sent))[0]).toBe(200);
-  });
-
-  it('a form with fileStream() and fields over maxBodySize is rejected with 413, and with more than 1000 fields with 400', async () => {
-    const { expectRest } = await startShape(albumOf({ maxSize: mebibyte }), { maxBodySize: 1000 });
-    const half = 'x'.repeat(500);
-    const empty = (count: number) =>
-      Array.from({ length: count }, (_, at): [string, string] => [`f${at}`, '']);
-    await expectRest([
-      ['/album', form(['title', half], ['other', half]), 200],
-      ['/album', form(['title', half], ['other', `${half}x`]), 413],
-      ['/album', form(['title', ''], ...empty(999)), 200],
-      ['/album', form(['title', ''], ...empty(1000)), 400],
-      ['/album', form(['title', 'x'], ['photos', new File([new Uint8Array(100_000)], 'a')]), 200],
-    ]);
-  });
-
-  it.each([
-    ['that ends in a file', part('title', 'x') + part('photos', 'x', 'a'), /ends before its last boundary/],
-    ['that ends in a field', part('title', 'x'), /ends before its last boundary/],
-    ['with a part without a name', '--b\r\n\r\n\r\n--b--', /with a name/],
-    ['with a field that is not UTF-8', '\xff', /"title" is not valid UTF-8/],
-    ['with a field that ends within a character of UTF-8', 'a\xc3', /"title" is not valid UTF-8/],
-  ])('a form %s is rejected with 400', async (_name, text, message) => {
-    const { expectRest } = await startShape(album);
-    const body = text.startsWith('--b') ? text : Buffer.from(`${part('title', text)}--b--`, 'latin1');
-    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    await expectRest([['/album', { method: 'POST', headers, body }, 400, message]]);
-  });
-
-  it('a form with fileStream() keeps a byte order mark in a field, as in a form that is held in memory', async () => {
-    const { expectRest } = await startShape(album);
-    await expectRest([['/album', form(['title', '\ufeffx']), 200, { title: '\ufeffx', files: [] }]]);
-  });
-
-  it('a procedure that ignores the error of a file over maxFileSize receives it again instead of the next file', async () => {
-    const { restJson } = await startShape(
-      t.router({
-        add: post({ upload: { maxFileSize: 1 } })
-          .input(Album)
-          .output(z.json())
-          .mutation(async ({ input }) => {
-            for await (const { stream } of input.photos) await sizeOf(stream()).catch(() => {});
-            return null;
-          }),
-      }),
-    );
-    const sent = form(['title', 'x'], ['photos', new File(['xy'], 'a')], ['photos', new File(['x'], 'b')]);
-    expect((await restJson('/album', sent))[0]).toBe(413);
-  });
-
-  it('the rest of a file that is not read is dropped, and so is the rest of the body', async () => {
-    const { expectRest } = await startShape(
-      t.router({
-        add: post({ upload: { maxSize: 4 * mebibyte } })
-          .input(Album)
-          .output(z.json())
-          .mutation(async ({ input }) => {
-            const names: string[] = [];
-            for await (const { name, stream } of input.photos) {
-              names.push(name);
-              if (name === 'b') {
-                await stream().getReader().read();
-                if (input.title === 'break') break;
-              }
-            }
-            return names;
-          }),
-      }),
-    );
-    const large = (name: string) => ['photos', new File([new Uint8Array(mebibyte)], name)] as const;
-    const titled = (title: string) => form(['title', title], large('a'), large('b'), large('c'));
-    await expectRest([
-      ['/album', titled('x'), 200, ['a', 'b', 'c']],
-      ['/album', titled('break'), 200, ['a', 'b']],
-    ]);
-  });
-
-  it('a file that is read after the next one was taken throws an error that names it', async () => {
-    const { restJson } = await startShape(
-      t.router({
-        add: post()
-          .input(Album)
-          .output(z.json())
-          .mutation(async ({ input }) => {
-            const files: UploadedFile[] = [];
-            for await (const file of input.photos) files.push(file);
-            return Promise.all(
-              files.map(({ stream }) => sizeOf(stream()).catch((error: Error) => error.message)),
-            );
-          }),
-      }),
-    );
-    const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['photos', new File(['x'], 'b')]);
-    const dropped = (name: string) =>
-      `The file "${name}" was not read to its end before the next file was requested, so its rest was discarded. Read each file before you request the next one.`;
-    expect(await restJson('/album', sent)).toEqual([200, [dropped('a'), dropped('b')]]);
-  });
 });
 
 /** A spool that keeps files in memory, and counts the kept files and the errors. */
@@ -327,6 +119,84 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     await vi.waitFor(() => expect(state.kept).toBe(0));
   });
 
+  const file = (content: string | Uint8Array<ArrayBuffer> = 'x', name = 'a') => new File([content], name);
+
+  it.each([
+    ['a file over maxFileSize', { maxFileSize: 4 }, 'The file "a" is larger than 4 bytes.'],
+    ['more files than maxFiles', { maxFiles: 1 }, 'The body has more than 1 files.'],
+    ['a body over maxSize', { maxSize: 100 }, 'The body is larger than 100 bytes.'],
+  ])('a form with %s is rejected with 413', async (_name, limits, message) => {
+    const { spool } = memorySpool();
+    const { records, restJson } = await startShape(spooledAlbumOf(undefined, limits), { spool });
+    const sent = form(['title', 'x'], ['photo', file('hello')], ['more', file()]);
+    expect(await restJson('/album', sent)).toEqual([413, expect.objectContaining({ message })]);
+    expect(records.at(-1)?.limit).toBe('body-bytes');
+  });
+
+  it('a form with files of exactly maxFileSize, and exactly maxFiles of them, is accepted', async () => {
+    const { spool } = memorySpool();
+    const limits = { maxFileSize: 5, maxFiles: 2 };
+    const { expectRest } = await startShape(spooledAlbumOf(undefined, limits), { spool });
+    const sent = form(['title', '\ufeffx'], ['photo', file('hello')], ['more[0]', file('hello', 'b')]);
+    const value = { title: '\ufeffx', photo: 'hello', more: [['b', 5, 'application/octet-stream']] };
+    await expectRest([['/album', sent, 200, value]]);
+  });
+
+  it('a form with fields over maxBodySize is rejected with 413, and with more than 1000 fields with 400', async () => {
+    const { spool } = memorySpool();
+    const { expectRest } = await startShape(spooledAlbumOf(), { spool, maxBodySize: 1000 });
+    const half = 'x'.repeat(500);
+    const empty = (count: number) =>
+      Array.from({ length: count }, (_, at): [string, string] => [`f${at}`, '']);
+    await expectRest([
+      ['/album', form(['title', half], ['other', half], ['photo', file()]), 200],
+      ['/album', form(['title', half], ['other', `${half}x`]), 413],
+      ['/album', form(['title', ''], ...empty(999), ['photo', file()]), 200],
+      ['/album', form(['title', ''], ...empty(1000)), 400],
+      ['/album', form(['title', 'x'], ['photo', file(new Uint8Array(100_000))]), 200],
+    ]);
+  });
+
+  it.each([
+    ['that ends in a file', part('title', 'x') + part('photo', 'x', 'a'), /ends before its last boundary/],
+    ['that ends in a field', part('title', 'x'), /ends before its last boundary/],
+    ['with a part without a name', '--b\r\n\r\n\r\n--b--', /with a name/],
+    ['with a field that is not UTF-8', '\xff', /"title" is not valid UTF-8/],
+    ['with a field that ends within a character of UTF-8', 'a\xc3', /"title" is not valid UTF-8/],
+  ])('a form %s is rejected with 400', async (_name, text, message) => {
+    const { spool } = memorySpool();
+    const { expectRest } = await startShape(spooledAlbumOf(), { spool });
+    const body = text.startsWith('--b') ? text : Buffer.from(`${part('title', text)}--b--`, 'latin1');
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    await expectRest([['/album', { method: 'POST', headers, body }, 400, message]]);
+  });
+
+  it('what a spool leaves unread is dropped, and it cannot be read later', async () => {
+    const files: UploadedFile[] = [];
+    const spool: Spool = async (sent) => {
+      files.push(sent);
+      return { file: new File([], sent.name), remove: async () => {} };
+    };
+    const { restJson } = await startShape(spooledAlbumOf(undefined, { maxSize: 4 * mebibyte }), { spool });
+    const large = () => file(new Uint8Array(mebibyte));
+    const sent = form(['photo', large()], ['more', large()], ['title', 'x']);
+    const more = [['a', 0, '']];
+    expect(await restJson('/album', sent)).toEqual([200, { title: 'x', photo: '', more }]);
+    await expect(sizeOf((files[0] as UploadedFile).stream())).rejects.toThrow(
+      'The file "a" was not read to its end before the next file was requested',
+    );
+  });
+
+  it('a spool that ignores the error of a file over maxFileSize does not get the next file', async () => {
+    const spool: Spool = async ({ name, stream }) => {
+      await sizeOf(stream()).catch(() => {});
+      return { file: new File([], name), remove: async () => {} };
+    };
+    const { restJson } = await startShape(spooledAlbumOf(undefined, { maxFileSize: 1 }), { spool });
+    const sent = form(['title', 'x'], ['photo', file('xy')], ['more', file()]);
+    expect((await restJson('/album', sent))[0]).toBe(413);
+  });
+
   it('the spool removes files if the client disconnects in the middle', async () => {
     const { spool, state } = memorySpool();
     const { rest } = await startShape(spooledAlbumOf(), { spool });
@@ -376,30 +246,10 @@ it('the document names the media types of the files of a form, and of fields tha
   expect(JSON.stringify(content)).not.toContain('contentEncoding');
 });
 
-it.each([
-  [
-    'fileStream() beside z.file()',
-    post().input(z.object({ photos: fileStream(), photo: z.file() })),
-    /"photo" is a file, which only multipart\/form-data supports, without fileStream\(\)/,
-  ],
-  [
-    'two fileStream()',
-    post().input(z.object({ photos: fileStream(), more: fileStream() })),
-    /"more" is bytes, which only a whole body can be/,
-  ],
-  [
-    'fileStream() in a JSON body',
-    post({ contentTypes: ['application/json'] }).input(Album),
-    /its content type application\/json is not supported for its body; use multipart\/form-data/,
-  ],
-  [
-    'upload.spool without the option spool',
-    post({ contentTypes: ['multipart/form-data'], upload: { spool: true } }).input(
-      z.object({ photo: z.file() }),
-    ),
+it('createGateway rejects upload.spool without the option spool', async () => {
+  const upload = post({ contentTypes: ['multipart/form-data'], upload: { spool: true } });
+  const router = t.router({ upload: upload.input(z.object({ photo: z.file() })).mutation(() => {}) });
+  await expect(startShape(router)).rejects.toThrow(
     /its upload\.spool requires the option spool of createGateway, such as temporaryFiles\(\) of trpc-gateway\/node/,
-  ],
-])('createGateway rejects %s', async (_name, procedure, message) => {
-  const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
-  await expect(startShape(router)).rejects.toThrow(message);
+  );
 });

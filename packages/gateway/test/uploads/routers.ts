@@ -1,4 +1,4 @@
-import { fileStream, type GatewayMeta, type RestMeta } from 'trpc-gateway/procedures';
+import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
@@ -87,26 +87,13 @@ export const unread = t.router({
     .mutation(() => ({ size: 0 })),
 });
 
-export const Album = z.object({ title: z.string(), year: z.int().optional(), photos: fileStream() });
-
-export const albumOf = (upload: RestMeta['upload'] = {}) =>
-  t.router({
-    add: post({ upload })
-      .input(Album)
-      .output(z.record(z.string(), z.unknown()))
-      .mutation(async ({ input: { photos: sent, ...texts } }) => {
-        const files: [string, string, number][] = [];
-        for await (const { name, stream: read, type } of sent) files.push([name, type, await sizeOf(read())]);
-        return { ...texts, files };
-      }),
-  });
-
-export const album = albumOf();
-
 /** A router that calls `run` with the title while its files are spooled. */
-export const spooledAlbumOf = (run: (title: string) => Promise<void> | void = () => {}) =>
+export const spooledAlbumOf = (
+  run: (title: string) => Promise<void> | void = () => {},
+  limits: RestMeta['upload'] = { maxSize: 3 * mebibyte },
+) =>
   t.router({
-    add: post({ contentTypes: ['multipart/form-data'], upload: { spool: true, maxSize: 3 * mebibyte } })
+    add: post({ contentTypes: ['multipart/form-data'], upload: { spool: true, ...limits } })
       .input(
         z.object({
           title: z.string(),

@@ -1,6 +1,6 @@
-/** A process that serves large forms, for `startPinned(0, …)`. It answers each message with its port and its last error. */
+/** A process that serves large uploads, for `startPinned(0, …)`. It answers each message with its port and its last error. */
 import { createGateway } from 'trpc-gateway';
-import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles } from 'trpc-gateway/node';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { initTRPC } from '@trpc/server';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { listen } from '../listen.ts';
 import { respondToParent } from '../load/pinned.ts';
+import { sizeOf, stream } from './routers.ts';
 
 /** The port of the process, and the last error that it reported. */
 export interface UploadTarget {
@@ -25,15 +26,9 @@ const gateway = await createGateway({
   router: t.router({
     stream: t.procedure
       .meta({ openapi: { method: 'POST', path: '/stream', upload } })
-      .input(z.object({ file: fileStream() }))
+      .input(stream)
       .output(z.int())
-      .mutation(async ({ input }) => {
-        let size = 0;
-        for await (const { stream } of input.file) {
-          for await (const chunk of stream()) size += chunk.byteLength;
-        }
-        return size;
-      }),
+      .mutation(({ input }) => sizeOf(input)),
     spool: t.procedure
       .meta({ openapi: { method: 'POST', path: '/spool', contentTypes, upload: { ...upload, spool: true } } })
       .input(z.object({ file: z.file() }))

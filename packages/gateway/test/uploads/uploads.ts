@@ -1,5 +1,5 @@
 /**
- * A server process that receives forms with a large file, and the memory that it needs for that. The client is another process,
+ * A server process that receives a large file, alone or in a form, and the memory that it needs for that. The client is another process,
  * because in one process they would take turns.
  */
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const chunk = Buffer.alloc(65_536, 'x');
 const targetFile = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
 
 /**
- * The size in MiB of the form that is sent before memory is measured, so that the measurement excludes code that is loaded and
+ * The size in MiB of the file that is sent before memory is measured, so that the measurement excludes code that is loaded and
  * compiled, and half of the 32 MiB of buffers that V8 keeps before it collects garbage.
  */
 export const warmUpMegabytes = 16;
@@ -27,7 +27,7 @@ type UploadPath = '/stream' | '/spool';
 /** A server process, with a folder for its temporary files. */
 export interface UploadServer extends Pinned {
   readonly directory: string;
-  /** Sends a form with one file. @returns the status and the body of the response */
+  /** Sends a file: in a form if it is spooled. @returns the status and the body of the response */
   send(path: UploadPath, megabytes: number): Promise<readonly [status: number, body: string]>;
   /** Sends a file. @returns the maximum growth of the physical memory in MB while the server received it */
   growthOf(path: UploadPath, megabytes: number): Promise<number>;
@@ -37,7 +37,7 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
   const directory = await mkdtemp(join(tmpdir(), 'uploads-'));
   const server = startPinned(0, targetFile, { ADAPTER: adapter, SPOOL: directory });
   const { port } = await server.call<UploadTarget>({});
-  const send: UploadServer['send'] = (path, megabytes) => sendForm(port, path, megabytes * mebibyte);
+  const send: UploadServer['send'] = (path, megabytes) => sendFile(port, path, megabytes * mebibyte);
   return {
     ...server,
     directory,
@@ -57,9 +57,15 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
   };
 }
 
-async function sendForm(port: number, path: string, bytes: number): Promise<readonly [number, string]> {
-  const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n';
-  const end = '\r\n--b--\r\n';
+const form = {
+  type: 'multipart/form-data; boundary=b',
+  head: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n',
+  end: '\r\n--b--\r\n',
+};
+const alone = { type: 'application/octet-stream', head: '', end: '' };
+
+async function sendFile(port: number, path: UploadPath, bytes: number): Promise<readonly [number, string]> {
+  const { type, head, end } = path === '/spool' ? form : alone;
   const sent = request({
     port,
     host: '127.0.0.1',
@@ -67,7 +73,7 @@ async function sendForm(port: number, path: string, bytes: number): Promise<read
     method: 'POST',
     path: `/v1${path}`,
     headers: {
-      'content-type': 'multipart/form-data; boundary=b',
+      'content-type': type,
       'content-length': head.length + bytes + end.length,
     },
   });
@@ -80,7 +86,7 @@ async function sendForm(port: number, path: string, bytes: number): Promise<read
     sent.emit('drain');
   });
   sent.write(head);
-  // A server that rejects the form responds early and stops reading.
+  // A server that rejects the file responds early and stops reading.
   for (let left = bytes; left > 0 && responses.size === 0; left -= chunk.length) {
     if (!sent.write(left < chunk.length ? chunk.subarray(0, left) : chunk)) await once(sent, 'drain');
   }

@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { BodyTooLargeError, byteStream, type Bytes, type HttpRequest } from '../../http/request.ts';
-import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
+import type { Spool, SpooledFile } from '../../http/upload.ts';
 import {
   formType,
   jsonContentType,
@@ -10,7 +10,6 @@ import {
   type OperationBody,
   type OperationUpload,
 } from '../../operations/operationBody.ts';
-import { listName } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { receiveError, rejectContentEncoding } from '../../calls/receiveError.ts';
 import { MultipartReader } from './multipartReader.ts';
@@ -26,7 +25,7 @@ export interface RawBody {
   /** JSON, or the fields of an `application/x-www-form-urlencoded` form. */
   readonly text?: string;
   readonly isForm?: boolean;
-  /** The value of an upload's property, or of the whole input: bytes, a stream, or files that are still arriving. */
+  /** The value of an upload's property, or of the whole input: bytes, a stream or a form. */
   readonly content?: unknown;
   /** The known fields of a `multipart/form-data` form, in the order of arrival; all if the form is the whole input. */
   readonly fields?: readonly FormField[];
@@ -38,9 +37,8 @@ export interface RawBody {
 export type FormField = readonly [name: string, value: string | File];
 
 /**
- * Receives the body of a request. Without a promise, if all bytes of a text have arrived. A stream is passed on unread,
- * and a form with streamed files is read up to its first file: the errors of the rest are thrown when the procedure
- * reads it.
+ * Receives the body of a request. Without a promise, if all bytes of a text have arrived. A stream is passed on unread:
+ * its errors are thrown when the procedure reads it.
  * @returns `undefined` if the body is absent
  * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST` for an invalid body, `CLIENT_CLOSED_REQUEST`
  * @throws {LimitError} `body-bytes`, `query-parameters`
@@ -147,10 +145,10 @@ async function receiveUpload(
   return receiveForm(reader, body, kind === 'spool' ? spool : keepInMemory);
 }
 
-/** Receives a form: all of it, or up to its first file if the procedure reads the files. */
+/** Receives a form. */
 async function receiveForm(
   reader: MultipartReader,
-  { fields: known, isWhole, upload }: OperationBody,
+  { fields: known, isWhole }: OperationBody,
   spool: Spool,
 ): Promise<RawBody> {
   // Not a `FormData`: Bun's returns copies of its files (oven-sh/bun#36436), whose paths `temporaryPath` does not know.
@@ -163,9 +161,6 @@ async function receiveForm(
       const file = await reader.nextFile((name, value) => {
         if (isWhole || known.get(name)) fields.push([name, value]);
       });
-      if (upload?.kind === 'files') {
-        return { content: streamedFiles(reader, file, known, upload.field), fields, close };
-      }
       if (file === undefined) return { content: isWhole ? toFormData(fields) : undefined, fields, close };
       const parameter = known.get(file.field);
       if (!isWhole && parameter === undefined) continue;
@@ -185,27 +180,6 @@ export function toFormData(fields: readonly FormField[]): FormData {
   const form = new FormData();
   for (const [name, value] of fields) form.append(name, value);
   return form;
-}
-
-/** The files of one field, while they arrive. */
-async function* streamedFiles(
-  reader: MultipartReader,
-  first: UploadedFile | undefined,
-  known: OperationBody['fields'],
-  field: string | undefined,
-): AsyncGenerator<UploadedFile, void> {
-  const rejectField = (name: string) => {
-    if (!known.has(name)) return;
-    const message = `The field "${name}" comes after a file. Send the fields before the files.`;
-    throw new TRPCError({ code: 'BAD_REQUEST', message });
-  };
-  try {
-    for (let file = first; file; file = await reader.nextFile(rejectField)) {
-      if (listName(file.field) === field) yield file;
-    }
-  } finally {
-    await reader.close();
-  }
 }
 
 const keepInMemory: Spool = async ({ name, stream, type }) => {
