@@ -10,10 +10,8 @@ import * as ofAdapters from './adapters/serve/index.ts';
 
 it('the entry points export exactly these values', () => {
   expect(Object.keys(root).toSorted()).toEqual([
-    'BodyTooLargeError',
     'GatewayError',
     'ResponseControls',
-    'apiErrors',
     'apiKey',
     'bearer',
     'cookie',

@@ -24,10 +24,10 @@ export type { CallError, RequestRecord, TraceIds } from './calls/requestRecord.t
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 export type { GatewayOptions } from './assembly/options.ts';
 export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
-export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
+export type { HttpRequest } from './http/request.ts';
 export { type Header, type HttpResponse, type PolicyResponse, ResponseControls } from './http/response.ts';
 export type { Service } from './http/service.ts';
 export { GatewayError } from './checks/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedure.ts';
-export { apiErrors, problemDetails, type ErrorFormat, type RestError } from './operations/errorFormat.ts';
+export { problemDetails, type ErrorFormat, type RestError } from './operations/errorFormat.ts';

@@ -98,7 +98,8 @@ it('a key that may only read lists no tool that writes, and gets 403 for it over
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['listNotes']);
   const call = { name: 'addNote', arguments: { text: 'a' } };
   await expect(client.callTool(call)).rejects.toThrow(/scope/);
-  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(403);
+  const problem = { type: 'about:blank', title: 'Forbidden', status: 403, code: 'FORBIDDEN' };
+  expect(await rest(origin, headers, { text: 'a' })).toMatchObject([403, problem]);
   await expect(trpc(origin, headers).addNote.mutate({ text: 'a' })).rejects.toThrow(/scope/);
 });
 

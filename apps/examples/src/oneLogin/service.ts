@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { toNodeHandler } from 'better-auth/node';
-import { apiKey, cookie, createGateway } from 'trpc-gateway';
+import { apiKey, cookie, createGateway, problemDetails } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import { mcp } from 'trpc-gateway/mcp';
 import { nodeHandler } from 'trpc-gateway/node';
@@ -37,6 +37,7 @@ export async function startNotes({
   const gateway = await createGateway({
     router: notesRouter,
     document: { title: 'Notes', version: '1.0.0' },
+    errorFormat: problemDetails,
     publicUrl: origin,
     trustProxy,
     authentication: [

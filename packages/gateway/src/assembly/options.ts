@@ -166,9 +166,9 @@ export interface GatewayOptions<
    */
   readonly compatibility?: Compatibility | undefined;
   /**
-   * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
+   * Body of REST errors, in responses and in the document: `problemDetails` (RFC 9457),
    * `trpcToOpenApiErrors` of `trpc-gateway/trpc-to-openapi`, or your own. Errors over tRPC have the format of the
-   * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
+   * router's `errorFormatter`. Default: `{ code, message, status }`, and `data` of a declared error.
    */
   readonly errorFormat?: ErrorFormat;
   /**

@@ -278,7 +278,7 @@ describe('with maskUnexpectedErrors: false', () => {
     expect(JSON.parse(await get('expected'))).toMatchObject({
       error: { message: 'Rex is taken.', data: { stack: expect.stringContaining('at ') as string } },
     });
-    // `apiErrors`, the default, sends neither over REST.
+    // The default format sends neither over REST.
     expect(JSON.parse(await rest('error.query'))).toEqual({
       code: 'INTERNAL_SERVER_ERROR',
       message: 'Internal server error',

@@ -1,8 +1,8 @@
 import {
-  apiErrors,
   createGateway,
   custom,
   memoryState,
+  problemDetails,
   type CallTelemetry,
   type GatewayOptions,
   type RequestRecord,
@@ -389,10 +389,12 @@ const hooks: Record<HookName, Hook> = {
   'telemetry.call.run': { options: (of) => telemetry({ call: { run: of(runs) } }) },
   'telemetry.call.end': { options: (of) => telemetry({ call: { end: of(() => {}) } }) },
   'errorFormat.body': {
-    options: (of) => ({ errorFormat: { ...apiErrors, body: of(apiErrors.body) } }),
+    options: (of) => ({ errorFormat: { ...problemDetails, body: of(problemDetails.body) } }),
   },
   'errorFormat.schemaOf': {
-    options: (of) => ({ errorFormat: { ...apiErrors, schemaOf: of(apiErrors.schemaOf as never) } }),
+    options: (of) => ({
+      errorFormat: { ...problemDetails, schemaOf: of(problemDetails.schemaOf as never) },
+    }),
     fails: { document: 500 },
     alone: 'The document is created once.',
     without: { [never]: 'A document has no deadline.' },
