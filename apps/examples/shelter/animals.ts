@@ -126,6 +126,9 @@ export const animalProcedures = {
         path: '/animals/{animalId}',
         summary: 'Delete an animal',
         tags,
+        requestHeaders: z.object({
+          'X-Reason': z.string().optional().meta({ description: 'The reason, for the audit log.' }),
+        }),
         errorResponses: errors.change,
       },
     })

@@ -32,6 +32,9 @@ describe.each(stores)('audits on the %s store', (store) => {
       { ...attempt, outcome: 'BAD_REQUEST' },
     ]);
     const created = { user: 'ada', protocol: 'trpc', procedure: 'createAnimal', outcome: 'OK' };
+    const reason = 'entered twice';
+    const remove = () => shelter.rest('DELETE', `/animals/${animalId}`, undefined, { 'x-reason': reason });
+    expect(await auditsOf(remove)).toMatchObject([{ procedure: 'deleteAnimal', outcome: 'OK', reason }]);
     expect(await auditsOf(newAnimal)).toMatchObject([{ ...created, requestId: expect.stringMatching(/./) }]);
   });
 

@@ -16,6 +16,7 @@ const Audit = z
     outcome: z
       .string()
       .meta({ description: '`OK`, the code of the error, or `UNKNOWN` if the client did not wait.' }),
+    reason: z.string().optional(),
     isReplay: z
       .boolean()
       .meta({ description: 'Whether it repeated an earlier change, so that nothing changed.' }),
@@ -31,14 +32,21 @@ export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'seq
  * rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
-  async settled({ identity, isReplay, outcomes, protocol, requestId }) {
+  async settled({ identity, isReplay, outcomes, protocol, request, requestId }) {
     // A request without a valid token changes nothing, and anyone may send it.
     if (identity === undefined) return;
     const changes = outcomes.flatMap(({ code: outcome = 'UNKNOWN', procedure: called }) =>
       called?.type === 'mutation' ? [{ procedure: called.path, outcome }] : [],
     );
-    const request = { at: new Date().toISOString(), user: identity.sub, requestId, protocol, isReplay };
-    await Promise.all(changes.map((change) => store.collection(audits).create({ ...request, ...change })));
+    const attempt = {
+      at: new Date().toISOString(),
+      user: identity.sub,
+      requestId,
+      protocol,
+      reason: request.header('x-reason'),
+      isReplay,
+    };
+    await Promise.all(changes.map((change) => store.collection(audits).create({ ...attempt, ...change })));
   },
 });
 

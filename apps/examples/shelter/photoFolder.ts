@@ -1,5 +1,5 @@
 import { existsSync, openAsBlob } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryPath } from 'trpc-gateway/node';
 
@@ -19,9 +19,11 @@ export class PhotoFolder {
   }
 
   /** @returns a photo, or `undefined` if the animal has none. Reading it fails if it is replaced meanwhile. */
-  async get(animalId: number): Promise<Blob | undefined> {
+  async get(animalId: number): Promise<{ readonly photo: Blob; readonly changedAt: Date } | undefined> {
     const path = this.#pathOf(animalId);
-    return existsSync(path) ? openAsBlob(path, { type: 'image/jpeg' }) : undefined;
+    if (!existsSync(path)) return undefined;
+    const { mtime: changedAt } = await stat(path);
+    return { photo: await openAsBlob(path, { type: 'image/jpeg' }), changedAt };
   }
 
   remove(animalId: number): Promise<void> {

@@ -36,6 +36,8 @@ test('PUT /animals/{animalId}/photo stores a form’s photo of 3 MiB, and GET re
   const response = await get(id);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
   expect(Buffer.from(await response.arrayBuffer()).equals(photo)).toBe(true);
+  const changedAt = Date.parse(response.headers.get('last-modified') ?? '');
+  expect(Math.abs(Date.now() - changedAt)).toBeLessThan(60_000);
 });
 
 test('a second PUT replaces the photo, and DELETE of the animal removes it', async () => {

@@ -43,15 +43,17 @@ export const photoProcedures = {
         tags,
         protect: false,
         produces: 'image/jpeg',
+        responseHeaders: z.object({ 'Last-Modified': z.string() }),
         errorResponses: { 404: 'The animal has no photo.' },
       },
     })
     .input(byId)
     .query(async ({ ctx, input: { animalId } }) => {
-      const photo = await ctx.photos.get(animalId);
-      if (photo === undefined) {
+      const stored = await ctx.photos.get(animalId);
+      if (stored === undefined) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'The animal has no photo.' });
       }
-      return photo;
+      ctx.response.header('last-modified', stored.changedAt.toUTCString());
+      return stored.photo;
     }),
 };

@@ -90,6 +90,10 @@ async function startShelter(
       key: ({ identity }) => identity?.sub,
     },
     failedAttempts: { attempts: 20, windowMs: 60_000 },
+    // APIs of models reject larger images. No page of records is as large.
+    maxResponseSize: 5 * 2 ** 20,
+    // Proxies close sockets on which nothing is sent.
+    sockets: { keepAlive: { enabled: true } },
     // Also the feed of adoptions: each event is sent at once.
     compression: true,
     // In the same file system, so that a photo can be moved.

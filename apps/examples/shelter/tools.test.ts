@@ -25,11 +25,16 @@ test('an agent of the staff adds an animal and sees its photo, and it is adopted
   const { structuredContent } = await call('createAnimal', { name: 'Rex', categoryId: 1 });
   const { id: animalId } = structuredContent as { readonly id: number };
   const body = new FormData();
-  body.append('photo', new File([new Uint8Array([255, 216, 255])], 'rex.jpg', { type: 'image/jpeg' }));
-  const { headers, origin } = shelter;
-  await fetch(`${origin}/v1/animals/${animalId}/photo`, { method: 'PUT', headers, body });
-  const { content } = await call('getPhoto', { animalId });
+  const setPhoto = async (bytes: Uint8Array<ArrayBuffer>) => {
+    const { headers, origin } = shelter;
+    body.set('photo', new File([bytes], 'rex.jpg', { type: 'image/jpeg' }));
+    await fetch(`${origin}/v1/animals/${animalId}/photo`, { method: 'PUT', headers, body });
+    return call('getPhoto', { animalId });
+  };
+  const { content } = await setPhoto(new Uint8Array([255, 216, 255]));
   expect(content).toEqual([{ type: 'image', mimeType: 'image/jpeg', data: '/9j/' }]);
+  // In Base64, it is larger than what the APIs of models accept.
+  expect(await setPhoto(new Uint8Array(4 * 2 ** 20))).toMatchObject({ isError: true });
 
   expect((await call('adoptAnimal', { animalId, adopter: 'Ada' })).isError).toBeUndefined();
   const again = await call('adoptAnimal', { animalId, adopter: 'Bob' });

@@ -95,7 +95,7 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
     protocols,
     protocolOf,
     policies,
-    compress: compression ? createCompression(compression === true ? {} : compression) : undefined,
+    compress: compression ? createCompression() : undefined,
     openSocket: (context) => sockets.upgrade(context),
     loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,

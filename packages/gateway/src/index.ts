@@ -1,5 +1,4 @@
 export { createGateway, type Gateway } from './gateway.ts';
-export type { CompressionOptions } from './policies/compression.ts';
 export type { CorsOptions } from './policies/cors.ts';
 export type { Origins } from './auth/origins.ts';
 export type { FailedAttemptsOptions } from './auth/failedAttempts.ts';

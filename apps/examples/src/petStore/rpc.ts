@@ -1,23 +1,37 @@
 // A tRPC client. `npm run example rpc`
 import type { AppRouter } from '@petstore/types';
-import { createTRPCClient, httpBatchLink, TRPCClientError } from '@trpc/client';
+import { createTRPCClient, httpBatchLink, httpLink, splitLink, TRPCClientError } from '@trpc/client';
+import { callHeaders, hasIdempotencyKey, safeRetryLink } from 'trpc-gateway/client';
 
 const { PETSTORE_URL = 'http://127.0.0.1:3000', KEY } = process.env;
 
 let requests = 0;
-const clientWith = (key: string | undefined) =>
-  createTRPCClient<AppRouter>({
+const clientWith = (key: string | undefined) => {
+  const options = {
+    url: `${PETSTORE_URL}/trpc`,
+    headers: (call: Parameters<typeof callHeaders>[0]) => ({
+      authorization: `Bearer ${key}`,
+      ...callHeaders(call),
+    }),
+  };
+  return createTRPCClient<AppRouter>({
     links: [
-      httpBatchLink({
-        url: `${PETSTORE_URL}/trpc`,
-        headers: { authorization: `Bearer ${key}` },
-        fetch: (url, options) => {
-          requests += 1;
-          return fetch(url, options as RequestInit);
-        },
+      // A create whose response is lost is sent again, with its key: it adds one animal.
+      safeRetryLink({ keyedMutations: ['createPet'] }),
+      splitLink({
+        condition: hasIdempotencyKey,
+        true: httpLink(options),
+        false: httpBatchLink({
+          ...options,
+          fetch: (url, init) => {
+            requests += 1;
+            return fetch(url, init as RequestInit);
+          },
+        }),
       }),
     ],
   });
+};
 const client = clientWith(KEY);
 
 const rex = await client.createPet.mutate({ name: 'Rex', categoryId: 1, status: 'available' });

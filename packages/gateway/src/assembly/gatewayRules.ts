@@ -15,7 +15,6 @@ import {
   unchecked,
 } from '../checks/optionRules.ts';
 import type { AnyGatewayOptions } from './options.ts';
-import type { CompressionOptions } from '../policies/compression.ts';
 import { compatibility } from '../procedures/readMeta.ts';
 
 /** The rules of the members of an option. */
@@ -104,11 +103,7 @@ export const gatewayRules: OptionRules<AnyGatewayOptions> = {
     ),
     credentials: flag,
   } satisfies MemberRules<'cors'>),
-  compression: optional(
-    (value) => typeof value === 'boolean' || isObject(value),
-    'true, false or an object, such as compression: { minSize: 2048 }',
-    { minSize: positiveInteger } satisfies OptionRules<CompressionOptions>,
-  ),
+  compression: flag,
   telemetry: object(),
   openapi: optional(
     (value) => typeof value === 'boolean' || isFunction(value),

@@ -2,7 +2,6 @@ import type { AnyTRPCRouter, inferRouterContext, TRPCError } from '@trpc/server'
 import type { Spool } from '../http/upload.ts';
 import type { DocumentOptions } from '../openapi/document.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
-import type { CompressionOptions } from '../policies/compression.ts';
 import type { CorsOptions } from '../policies/cors.ts';
 import type { RequestRecord } from '../calls/requestRecord.ts';
 import type { FailedAttemptsOptions } from '../auth/failedAttempts.ts';
@@ -136,7 +135,7 @@ export interface GatewayOptions<
   readonly cors?: CorsOptions;
   /**
    * Compresses responses with zstd, br or gzip, as `Accept-Encoding` allows (RFC 9110 §12.5.3), over every protocol: text,
-   * JSON and the like of at least `minSize` bytes, and streams, of which each event and each line is sent at once. Not
+   * JSON and the like of at least 1,024 bytes, and streams, of which each event and each line is sent at once. Not
    * compressed are responses that set a cookie, that have a `Content-Encoding` or `Cache-Control: no-transform`, and those
    * of procedures with `compression: false` in their metadata. It needs `node:zlib`, which Node, Bun and Deno have.
    *
@@ -144,7 +143,7 @@ export interface GatewayOptions<
    * @example
    * compression: true
    */
-  readonly compression?: boolean | CompressionOptions;
+  readonly compression?: boolean;
   /**
    * Records traces and metrics of requests and calls: `await openTelemetry()` of `trpc-gateway-runtime/opentelemetry`.
    * Default: no telemetry.

@@ -46,7 +46,7 @@ export interface ParameterMap<Each extends Parameter = Parameter> {
  * Returns the name of a list from that of an item, as PHP, Rails, qs and axios write it: `tags[]`, `tags[0]`. The number is
  * ignored, as in PHP: items are in the order of arrival.
  */
-export const listName = (name: string): string => name.replace(/\[\d*\]$/, '');
+const listName = (name: string): string => name.replace(/\[\d*\]$/, '');
 
 /** Parameters, some with brackets: objects, which are looked up by the part before the first one, and items of lists. */
 class BracketParameters<Each extends Parameter> extends Map<string, Each> {

@@ -11,17 +11,14 @@ import { hasNoBody, isBodyStream, type OutgoingResponse, utf8Length } from '../h
 import type { Target } from '../calls/policy.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 
-/** Which responses are compressed. */
-export interface CompressionOptions {
-  /** The least size of a body, in bytes. Smaller ones, except streams, are sent as they are. Default: 1024. */
-  readonly minSize?: number;
-}
-
 /** Compresses a response if its client accepts that. It never throws and never rejects. */
 export type Compress = (
   context: RequestContext,
   response: OutgoingResponse,
 ) => MaybePromise<OutgoingResponse>;
+
+/** The least size of a body, in bytes. Smaller ones, except streams, are sent as they are. */
+const minSize = 1024;
 
 /** The codings in the order in which they are preferred if the client accepts several equally. */
 const preferredCodings: readonly ContentCoding[] = ['zstd', 'br', 'gzip'];
@@ -41,7 +38,7 @@ const bindingHeader = /^(?:content-(?:encoding|range|digest|md5)|(?:repr-)?diges
  * Creates the step that compresses responses (RFC 9110 §8.4), after all policies.
  * @throws {GatewayError} if the runtime has no encoder
  */
-export function createCompression({ minSize = 1024 }: CompressionOptions): Compress {
+export function createCompression(): Compress {
   const encoders = contentEncoders();
   if (encoders.size === 0) {
     throw new GatewayError(
@@ -54,7 +51,7 @@ export function createCompression({ minSize = 1024 }: CompressionOptions): Compr
   return (context, response) => {
     const { body, status } = response;
     if (status === 304) return asCompressed(context, response);
-    if (body === undefined || hasNoBody(status) || isSmaller(body, minSize)) return response;
+    if (body === undefined || hasNoBody(status) || isSmall(body)) return response;
     const fields = readFields(response);
     if (!mayCompress(context, fields)) return response;
     addVary(response, fields.vary);
@@ -94,7 +91,7 @@ function asCompressed(context: RequestContext, response: OutgoingResponse): Outg
   return response;
 }
 
-const isSmaller = (body: NonNullable<OutgoingResponse['body']>, minSize: number): boolean =>
+const isSmall = (body: NonNullable<OutgoingResponse['body']>): boolean =>
   typeof body === 'string'
     ? body.length < minSize && utf8Length(body) < minSize
     : body instanceof Uint8Array && body.byteLength < minSize;
