@@ -1,16 +1,16 @@
 // Hot path: called for every request.
 import { type BodyStream, type HttpResponse, isBodyStream, reportedStream } from '../../http/response.ts';
-import type { HttpRejection, Service } from '../../http/service.ts';
+import type { HttpRejection, RejectHttp, Service } from '../../http/service.ts';
 import { turn } from '../../http/turn.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { createResponse } from '../serve/fetchResponse.ts';
 import type { OpenSockets } from '../serve/openSockets.ts';
 import {
   badRequest,
-  busyResponse,
+  busyRejection,
   defaultRejection,
   internalErrorResponse,
-  stoppingResponse,
+  stoppingRejection,
   targetTooLong,
   unavailableTo,
 } from '../serve/rejections.ts';
@@ -42,6 +42,7 @@ type Outcome = Response | undefined | Promise<Response | undefined>;
 /** Passes requests to a service and returns its responses to Bun. */
 export class BunResponder {
   readonly #service: Service;
+  readonly #rejectHttp: RejectHttp;
   readonly #sockets: OpenSockets;
   readonly #settings: ServeSettings;
   readonly #keepAliveSeconds: number;
@@ -58,6 +59,7 @@ export class BunResponder {
 
   constructor(service: Service, sockets: OpenSockets, settings: ServeSettings, keepAliveSeconds: number) {
     this.#service = service;
+    this.#rejectHttp = service.rejectHttp ?? defaultRejection;
     this.#sockets = sockets;
     this.#settings = settings;
     this.#keepAliveSeconds = keepAliveSeconds;
@@ -90,7 +92,7 @@ export class BunResponder {
   receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#settings.limits);
-    if (this.#isExpired) return this.#rejectLast(request, stoppingResponse);
+    if (this.#isExpired) return this.#rejectLast(request, stoppingRejection);
     const isLight = request.method === 'GET' && request.query === '';
     return turn.spend(isLight) ? this.#receiveLater(request, server) : this.#receive(request, server);
   }
@@ -100,7 +102,7 @@ export class BunResponder {
     request.keep();
     return new Promise((resolve) => {
       turn.laterRequest(() => {
-        if (request.isAborted || this.#isExpired) resolve(this.#rejectLast(request, stoppingResponse));
+        if (request.isAborted || this.#isExpired) resolve(this.#rejectLast(request, stoppingRejection));
         else resolve(this.#receive(request, server));
       });
     });
@@ -109,7 +111,7 @@ export class BunResponder {
   #receive(request: BunRequest, server: NativeServer): Outcome {
     const { size, closingSockets } = this.#sockets;
     if (server.pendingRequests + size + closingSockets > this.#settings.maxConnections) {
-      return this.#rejectLast(request, busyResponse);
+      return this.#rejectLast(request, busyRejection);
     }
     const { maxHeaderSize } = this.#settings.limits;
     if (!isValidHost(request.header('host') ?? '')) return this.#reject(request, headRejections.host);
@@ -178,13 +180,12 @@ export class BunResponder {
   }
 
   /** Answers with a 503, and closes the connection. */
-  #rejectLast(request: BunRequest, response: HttpResponse): Response {
-    return this.#respond(request, unavailableTo(request, response), true);
+  #rejectLast(request: BunRequest, rejection: HttpRejection): Response {
+    return this.#respond(request, unavailableTo(request, rejection, this.#rejectHttp), true);
   }
 
   #reject(request: BunRequest, rejection: HttpRejection): Response {
-    const { rejectHttp = defaultRejection } = this.#service;
-    return this.#respond(request, rejectHttp(request, rejection));
+    return this.#respond(request, this.#rejectHttp(request, rejection));
   }
 
   /** Opens or rejects a WebSocket. */

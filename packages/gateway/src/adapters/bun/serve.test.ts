@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RejectHttp } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
 import { Bun } from './native.ts';
@@ -27,10 +28,16 @@ async function* endless(onEnd: () => void) {
 }
 
 describe.runIf(onBun)('on Bun', () => {
-  it('a request over maxConnections gets 503, and its connection is closed', async () => {
+  it('a request over maxConnections gets the service’s 503, such as with CORS headers, and its connection is closed', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const handle = () => promise.then(() => ok('x'));
-    const listening = await listen(handle, { maxConnections: 1 });
+    const allowed = ['access-control-allow-origin', 'https://shop.example'] as const;
+    const rejectHttp: RejectHttp = (_request, { status, message }) => ({
+      status,
+      headers: [allowed, ['content-type', 'text/plain']],
+      body: message,
+    });
+    const listening = await listen({ handle, rejectHttp }, { maxConnections: 1 });
     const first = await dial(listening);
     first.socket.write(get('/'));
     await until(() => expect(listening.inFlight()).toBe(1));
@@ -38,11 +45,13 @@ describe.runIf(onBun)('on Bun', () => {
     second.socket.write(get('/'));
     await second.closed;
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
+    expect(second.text().toLowerCase()).toContain('\r\nretry-after: 1\r\n');
     const events = await dial(listening);
     events.socket.write('GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
     await events.closed;
     // After another status, an EventSource never connects again.
     expect(events.text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nretry: [12]\d{3}\n\n$/s);
+    for (const client of [second, events]) expect(client.text().toLowerCase()).toContain(allowed.join(': '));
     resolve();
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
   });

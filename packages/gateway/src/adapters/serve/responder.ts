@@ -17,7 +17,7 @@ import {
   defaultRejection,
   internalErrorResponse,
   overloadedResponse,
-  stoppingResponse,
+  stoppingRejection,
   unavailableTo,
 } from './rejections.ts';
 import type { ServerRequest } from './request.ts';
@@ -131,7 +131,8 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
       if (!request.isAborted) {
-        if (this.#isExpired) this.respond(request, unavailableTo(request, stoppingResponse));
+        if (this.#isExpired)
+          this.respond(request, unavailableTo(request, stoppingRejection, this.#rejectHttp));
         else this.#handle(request);
       }
       this.inFlight -= 1;

@@ -202,14 +202,16 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       let slow = 0;
       let slowAtDeadline: number | undefined;
       const expire = () => (slowAtDeadline = slow);
-      const listening = await listen(({ path }) => {
+      const handle = ({ path }: HttpRequest) => {
         if (path === '/slow') {
           slow += 1;
           const end = performance.now() + 20;
           while (performance.now() < end);
         }
         return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
-      });
+      };
+      const headers = [['access-control-allow-origin', 'https://shop.example']] as const;
+      const listening = await listen({ handle, rejectHttp: (_request, { status }) => ({ status, headers }) });
       const streaming = await dial(listening);
       const clients = await Promise.all(Array.from({ length: 50 }, () => dial(listening)));
       streaming.socket.write(get('/stream'));
@@ -227,6 +229,9 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await closes;
       expect(slowAtDeadline).toBeLessThan(50);
       expect(slow).toBe(slowAtDeadline);
+      const ended = clients.filter((client) => /^retry: /m.test(client.text()));
+      expect(ended.length).toBeGreaterThan(0);
+      for (const { text: received } of ended) expect(received()).toContain('https://shop.example');
       for (const client of clients) expect(statusesOf(client.text())).not.toContain('503');
     });
 
