@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { loadExpress } from '@petstore/testing/express';
-import { createGateway } from 'trpc-gateway';
+import { bearer, createGateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import { nodeHandler } from 'trpc-gateway/node';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpSubscriptionLink } from '@trpc/client';
@@ -236,6 +237,31 @@ const listenAfterParsers = async (addParsers: (app: Express) => void, errors: un
   });
   return `${await listen(app)}/api`;
 };
+
+// docs/mounting.md#mount-below-a-path
+it('agents find the protected resource of a gateway that is mounted below a path', async () => {
+  const resource = 'https://texts.example/api/mcp';
+  const protectedResource = { resource, authorizationServers: ['https://login.example'] };
+  const gateway = await createGateway({
+    router,
+    authentication: bearer({ verify: () => undefined, protectedResource }),
+    createContext: () => ({}),
+    document: { title: 'Texts', version: '1.0.0' },
+    mcp: mcp({ tools: ({ path }) => path === 'getText' && { description: 'Returns a text.' } }),
+    publicUrl: '/api',
+  });
+  const app = express();
+  const place = '/.well-known/oauth-protected-resource/api/mcp';
+  app.use('/api', nodeHandler(gateway));
+  app.get(place, nodeHandler(gateway));
+  const origin = await listen(app);
+  const { headers, status } = await fetch(`${origin}/api/mcp`, { method: 'POST' });
+  expect([status, headers.get('www-authenticate')]).toEqual([
+    401,
+    expect.stringContaining(`"https://texts.example${place}"`),
+  ]);
+  expect(await (await fetch(`${origin}${place}`)).json()).toMatchObject({ resource });
+});
 
 describe('nodeHandler after a body parser', () => {
   it.each<[what: string, parser: RequestHandler]>([
