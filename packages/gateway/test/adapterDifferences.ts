@@ -8,7 +8,7 @@ import { startService } from './startService.ts';
 import { lines } from './trpc/bytes.ts';
 import { rawRequest, rawSocket } from './wire/rawSocket.ts';
 import type { Running, StartOptions } from './trpc/start.ts';
-import { frame } from './sockets/frame.ts';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { probe } from './sockets/probe.ts';
 
 /** A difference between adapters that clients of the gateway can observe. `wire/nodeDifferences` has those of requests that no HTTP client sends. */

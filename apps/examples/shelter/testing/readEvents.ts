@@ -1,3 +1,5 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+
 /** A server-sent event. */
 export interface ReceivedEvent {
   readonly event: string;
@@ -28,25 +30,9 @@ export async function readEvents(
 
 /** Parses server-sent events until the stream ends. */
 export async function* eventsOf({ body }: Response): AsyncGenerator<ReceivedEvent, void, void> {
-  let text = '';
-  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const blocks = `${text}${piece}`.split('\n\n');
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const fields = new Map(
-        block.split('\n').map((line): [string, string] => {
-          const colon = line.indexOf(':');
-          return [line.slice(0, colon), line.slice(colon + 2)];
-        }),
-      );
-      const data = fields.get('data');
-      // The stream begins with a comment.
-      if (data === undefined) continue;
-      yield {
-        event: fields.get('event') ?? 'message',
-        id: fields.get('id'),
-        data: data === '' ? undefined : JSON.parse(data),
-      };
-    }
+  const texts = body?.pipeThrough(new TextDecoderStream());
+  for await (const { data, event = 'message', id } of texts?.pipeThrough(new EventSourceParserStream()) ??
+    []) {
+    yield { event, id, data: data === '' ? undefined : JSON.parse(data) };
   }
 }

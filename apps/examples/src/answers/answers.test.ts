@@ -32,7 +32,7 @@ describe('an answer of a model on four processes', () => {
       let isEnded = false;
       while (!isEnded) {
         const connectedAt = performance.now();
-        for await (const { data = '', event, id } of fetchEvents(service.origin, question, lastEventId)) {
+        for await (const { data, event, id } of fetchEvents(service.origin, question, lastEventId)) {
           isEnded = event === 'end';
           if (isEnded) break;
           if (data === '') continue;

@@ -1,23 +1,20 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, onTestFinished, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
 
-/** Reads server-sent events until the client has `count` of them. */
-async function readEvents(url: string, count: number, headers: Readonly<Record<string, string>> = {}) {
+/** Connects to a stream of server-sent events, and reads the first. */
+async function readEvent(url: string, headers: Readonly<Record<string, string>> = {}) {
   const controller = new AbortController();
   onTestFinished(() => controller.abort());
   const { body } = await fetch(url, { headers, signal: controller.signal });
-  return {
-    events: (async () => {
-      let text = '';
-      for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-        text += piece.replaceAll(/^:\n\n/gm, '');
-        if (text.split('\n\n').length > count) break;
-      }
-      return text;
-    })(),
-  };
+  const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  return { first: events?.getReader().read() };
 }
+
+const event = (animal: string, id: string) => ({
+  value: { data: `{"animal":"${animal}","status":"adopted"}`, id },
+});
 
 test('the program in docs/events.md sends the events of one process to clients of another, which resume there, also filtered', async () => {
   const [server = '', filter = ''] = (await readReadme('docs/events.md')).blocks('ts');
@@ -38,21 +35,17 @@ test('the program in docs/events.md sends the events of one process to clients o
     const { ok } = await fetch(`${urlOf(other)}/animals`, { method: 'POST', headers, body });
     expect(ok).toBe(true);
   };
-  const { events } = await readEvents(`${urlOf(one)}/changes`, 1);
+  const { first } = await readEvent(`${urlOf(one)}/changes`);
   await setStatus('Rex');
-  const first = await events;
-  const [, id = ''] =
-    /^data: \{"animal":"Rex","status":"adopted"\}\nid: ([0-9a-f]{12}-1)\n\n$/.exec(first) ?? [];
-  expect(first).toContain(`id: ${id}\n`);
+  const { value: { id = '' } = {} } = (await first) ?? {};
+  expect(await first).toMatchObject(event('Rex', id));
+  expect(id).toMatch(/^[0-9a-f]{12}-1$/);
+  const eventId = (count: number) => id.replace(/1$/, String(count));
   await setStatus('Tom');
-  const resumed = await readEvents(`${urlOf(other)}/changes`, 1, { 'last-event-id': id });
-  expect(await resumed.events).toBe(
-    `data: {"animal":"Tom","status":"adopted"}\nid: ${id.replace(/1$/, '2')}\n\n`,
-  );
+  const resumed = await readEvent(`${urlOf(other)}/changes`, { 'last-event-id': id });
+  expect(await resumed.first).toMatchObject(event('Tom', eventId(2)));
   await setStatus('Ann', 'available');
   await setStatus('Ann');
-  const filtered = await readEvents(`${urlOf(one)}/adoptions`, 1, { 'last-event-id': id.replace(/1$/, '2') });
-  expect(await filtered.events).toBe(
-    `data: {"animal":"Ann","status":"adopted"}\nid: ${id.replace(/1$/, '4')}\n\n`,
-  );
+  const filtered = await readEvent(`${urlOf(one)}/adoptions`, { 'last-event-id': eventId(2) });
+  expect(await filtered.first).toMatchObject(event('Ann', eventId(4)));
 });

@@ -1,9 +1,9 @@
 import { createKeyVerifier } from '@petstore/core';
+import { memoryStore } from '@petstore/core/store/testing/memory';
 import { healthRoutes } from 'trpc-gateway-runtime/health';
 import { readConfiguration } from '../../src/configuration/configuration.ts';
 import { createPetStoreGateway } from '../../src/gateway.ts';
 import { storeChecks } from '../../src/store/storeFailure.ts';
-import { memoryStore } from './memoryStore.ts';
 
 /** The settings that workerd passes to each request. */
 interface Bindings {

@@ -1,4 +1,4 @@
-import { frame } from '../sockets/frame.ts';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { apiKey } from './requests.ts';
 
 /** The request that opens a WebSocket. The frames of a flood follow its response. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { observedHere } from '../adapterDifferences.ts';
-import { frame } from './frame.ts';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { rawSocket, upgradeRequest } from '../wire/rawSocket.ts';
 import { call, callerOf, startSocketGateway, until } from './startSocketGateway.ts';
 

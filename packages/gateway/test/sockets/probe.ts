@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rawSocket, upgradeRequest } from '../wire/rawSocket.ts';
-import { FrameReader } from './frame.ts';
+import { FrameReader } from '@petstore/testing/webSocketFrames';
 
 /** A raw WebSocket connection that can send frames no client library would send. */
 export interface Probe {

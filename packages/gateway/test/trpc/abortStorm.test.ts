@@ -6,7 +6,7 @@ import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
 import { Random } from '../random.ts';
 import { needs } from '../servers.ts';
-import { frame } from '../sockets/frame.ts';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { testSeed } from '../testSeed.ts';
 import { rawRequest, upgradeRequest } from '../wire/rawSocket.ts';
 import type { Held } from './stormTarget.ts';

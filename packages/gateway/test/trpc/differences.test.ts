@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { frame } from '../sockets/frame.ts';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { probe } from '../sockets/probe.ts';
 import { rawRequest, rawSocket } from '../wire/rawSocket.ts';
 import { serveGateway } from './gatewayServer.ts';

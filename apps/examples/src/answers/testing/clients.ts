@@ -1,5 +1,7 @@
 import { createTRPCClient, createWSClient, httpSubscriptionLink, type TRPCLink, wsLink } from '@trpc/client';
 import { EventSource } from 'eventsource';
+import type { EventSourceMessage } from 'eventsource-parser';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { onTestFinished } from 'vitest';
 import type { AnswersRouter } from '../router.ts';
 import { authorization, type Question } from './newAnswers.ts';
@@ -39,7 +41,7 @@ async function readWithFetch(origin: string, question: Question, received: Recei
   let lastEventId: string | undefined;
   for (;;) {
     try {
-      for await (const { data = '', event, id } of fetchEvents(origin, question, lastEventId)) {
+      for await (const { data, event, id } of fetchEvents(origin, question, lastEventId)) {
         if (event === 'end') return received.end('end');
         if (event === 'error') return received.end(reasonOf(JSON.parse(data)));
         if (data === '') continue;
@@ -52,25 +54,19 @@ async function readWithFetch(origin: string, question: Question, received: Recei
   }
 }
 
-/** Yields the fields of events. */
+/** Yields the events of an answer. */
 export async function* fetchEvents(
   origin: string,
   question: Question,
   lastEventId?: string,
-): AsyncGenerator<{ readonly [field in 'data' | 'event' | 'id']?: string }> {
+): AsyncGenerator<EventSourceMessage> {
   const headers = {
     authorization,
     connection: 'close',
     ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
   };
   const { body } = await fetch(answerUrl(origin, question), { headers });
-  let text = '';
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const blocks = (text + chunk).split('\n\n');
-    text = blocks.pop() ?? '';
-    for (const block of blocks)
-      yield Object.fromEntries(block.split('\n').map((line) => line.split(/: ?(.*)/, 2)));
-  }
+  yield* body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()) ?? [];
 }
 
 function readWithTrpc(link: TRPCLink<AnswersRouter>, question: Question, received: Received): void {

@@ -3,7 +3,7 @@ import { applyChange, buildRecord, checkVersion } from '../record.ts';
 import type { Collection, Created, KeyRecord, KeyStore, Store } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 
-/** A store without files or a database, for tests of what calls a store. It reads synchronously, as the embedded store does. */
+/** A store without files or a database, for tests of what calls a store, and for runtimes without a disk. It reads synchronously, as the embedded store does. */
 export function memoryStore(): Store {
   const created = new Map<unknown, unknown>();
   return {
@@ -47,7 +47,7 @@ function memoryCollection<Stored extends StoredRecord, Indexed extends string>(
   definition: CollectionDefinition<Stored, Indexed>,
 ): Collection<Stored, Indexed> {
   const records = new Map<number, Stored>();
-  const reservations = new Map<string, Stored>();
+  const reservations = new Map<string, { readonly values: string; readonly record: Stored }>();
   const uniques = Object.keys(definition.indexes).filter(
     (field) => definition.indexes[field as Indexed] === 'unique',
   );
@@ -71,9 +71,13 @@ function memoryCollection<Stored extends StoredRecord, Indexed extends string>(
     },
     async createOnce(values, { caller, key }): Promise<Created<Stored>> {
       const earlier = reservations.get(`${caller} ${key}`);
-      if (earlier !== undefined) return { record: earlier, isReplay: true };
+      const text = JSON.stringify(values);
+      if (earlier !== undefined) {
+        if (earlier.values === text) return { record: earlier.record, isReplay: true };
+        throw new StoreError('key-reused', 'The key was used with other values.');
+      }
       const record = await collection.create(values);
-      reservations.set(`${caller} ${key}`, record);
+      reservations.set(`${caller} ${key}`, { values: text, record });
       return { record, isReplay: false };
     },
     get: (id) => records.get(id),

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import { closeCodeOf, frame } from '@petstore/testing/webSocketFrames';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { closeCodeOf, frame, headOfFrame } from '../serve/testing/frames.ts';
 import { dial, get, listenOn, ok, until, type TestConnection } from '../serve/testing/dial.ts';
 import {
   handshake,
@@ -114,7 +114,7 @@ describe('WebSockets', () => {
     ['that is a ping of 126 bytes', frame('x'.repeat(126), { opcode: 9 }), 1002],
     ['that is a text in invalid UTF-8', frame(Buffer.from([0xff])), 1007],
     ['that is a close frame with an invalid code', frame(Buffer.from([0x03, 0xed]), { opcode: 8 }), 1002],
-    ['of 2 ** 53 bytes', headOfFrame(2 ** 53), 1009],
+    ['of 2 ** 53 bytes', frame('', { length: 2 ** 53 }), 1009],
   ])('a WebSocket is closed once, with the right code, for a frame %s', async (_what, bytes, code) => {
     const { bytes: received, server, socket } = await openRaw();
     socket.write(bytes);
@@ -128,20 +128,20 @@ describe('WebSockets', () => {
 
   it('a WebSocket receives a message in fragments with pings between them, up to maxMessageSize', async () => {
     const { server, socket, text } = await openRaw({ maxMessageSize: 10 });
-    socket.write(frame('12345', { isFinal: false }));
+    socket.write(frame('12345', { fin: false }));
     socket.write(frame('ping', { opcode: 9 }));
     socket.write(frame('67890', { opcode: 0 }));
     await until(() => expect(server.events).toEqual(['pinged', 'text 1234567890']));
-    socket.write(frame('12345', { isFinal: false }));
-    socket.write(frame('678901', { opcode: 0, isFinal: false }));
+    socket.write(frame('12345', { fin: false }));
+    socket.write(frame('678901', { opcode: 0, fin: false }));
     await until(() => expect(server.events.slice(2)).toEqual(['message-bytes', 'closed']));
     await until(() => expect(text()).toContain('The message is larger than 10 bytes.'));
   });
 
   it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
     const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
-    socket.write(frame('', { isFinal: false }));
-    const empty = frame('', { opcode: 0, isFinal: false });
+    socket.write(frame('', { fin: false }));
+    const empty = frame('', { opcode: 0, fin: false });
     socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
     await until(() => expect(server.events).toEqual(['closed']));
     await until(() => expect(closeCodeOf(bytes())).toBe(1008));

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-export interface FrameParts {
+interface FrameParts {
   /** Default: 1 (text). */
   readonly opcode?: number;
   /** Default: true. */
   readonly fin?: boolean;
   /** Whether the payload is masked, as a client's must be. Default: true. */
   readonly masked?: boolean;
+  /** Reserved bits to set, which makes the frame invalid. Default: 0. */
+  readonly reserved?: number;
   /** The announced length. Default: the payload's length. */
   readonly length?: number | bigint;
 }
@@ -14,12 +16,12 @@ export interface FrameParts {
 /** Returns a client's WebSocket frame (RFC 6455 §5.2). The options can violate each rule. */
 export function frame(
   payload: string | Uint8Array,
-  { opcode = 1, fin = true, masked = true, length }: FrameParts = {},
+  { opcode = 1, fin = true, masked = true, reserved = 0, length }: FrameParts = {},
 ): Buffer {
   const bytes = Buffer.from(payload);
   const announced = length ?? bytes.length;
   const maskBit = masked ? 0x80 : 0;
-  const head = [(fin ? 0x80 : 0) | opcode];
+  const head = [(fin ? 0x80 : 0) | reserved | opcode];
   let size = Buffer.alloc(0);
   if (announced < 126) head.push(maskBit | Number(announced));
   else if (announced < 65_536) {
@@ -91,3 +93,7 @@ export class FrameReader {
     return true;
   }
 }
+
+/** Returns the code of the close frame at the start of the bytes, if there is one. */
+export const closeCodeOf = (bytes: Buffer): number | undefined =>
+  bytes[0] === 0x88 && bytes.length >= 4 ? bytes.readUInt16BE(2) : undefined;
