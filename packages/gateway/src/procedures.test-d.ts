@@ -22,11 +22,10 @@ test('RestMeta has all fields of trpc-to-openapi', () => {
   expectTypeOf<Exclude<keyof TheirRestMeta, keyof RestMeta>>().toBeNever();
 });
 
-test('the fields of RestMeta that trpc-to-openapi has are valid for it, except the method QUERY and headers of another zod', () => {
+test('the fields of RestMeta that trpc-to-openapi has are valid for it, except headers of another zod', () => {
   type Shared = Required<Pick<RestMeta, keyof TheirRestMeta>>;
-  type Other = 'method' | 'requestHeaders' | 'responseHeaders';
+  type Other = 'requestHeaders' | 'responseHeaders';
   expectTypeOf<Omit<Shared, Other>>().toExtend<Omit<ReadonlyRestMeta, Other>>();
-  expectTypeOf<Exclude<Shared['method'], 'QUERY'>>().toEqualTypeOf<TheirRestMeta['method']>();
 });
 
 test('a router typed with OpenApiMeta is a router of the gateway', () => {

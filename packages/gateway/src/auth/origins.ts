@@ -123,5 +123,5 @@ export function createCredentialOrigins(origins: Origins, publicOrigin: string |
   };
 }
 
-/** The safe methods (RFC 9110 §9.2.1, RFC 10008). `OPTIONS` is handled before any credential is read. */
-export const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
+/** The safe methods (RFC 9110 §9.2.1). `OPTIONS` is handled before any credential is read. */
+export const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);

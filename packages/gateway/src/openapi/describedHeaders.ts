@@ -6,9 +6,8 @@ export const describedHeaders = (
   operations: readonly Operation[],
   schemes: readonly Scheme[],
 ): readonly string[] => [
-  ...operations.flatMap(({ input, rest }) => [
-    ...Object.keys({ ...rest.responseHeaders?._zod.def.shape, ...rest.headers }),
-    ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
-  ]),
+  ...operations.flatMap(({ rest }) =>
+    Object.keys({ ...rest.responseHeaders?._zod.def.shape, ...rest.headers }),
+  ),
   ...(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),
 ];

@@ -80,24 +80,6 @@ describe('the headers of a deprecated operation', () => {
     }
     expect(Object.keys(responses['500']?.headers ?? {})).toEqual(['X-Request-Id']);
   });
-
-  it('a deprecated GET beside a QUERY at the same path sends the headers of both', async () => {
-    const input = z.object({ name: z.string().optional() });
-    const deprecation = { since, sunset, successor: '/animals' } as const;
-    const gateway = await gatewayOf(
-      t.router({
-        list: find(input, { path: '/pets', deprecation }),
-        search: find(input, { path: '/pets', method: 'QUERY' }),
-      }),
-    );
-    const { headers } = await gateway.fetch(new Request('http://pets.example/v1/pets'));
-    expect([headers.get('deprecation'), headers.get('sunset'), headers.get('link')]).toEqual([
-      '@1767225600',
-      'Tue, 01 Jan 2030 00:00:00 GMT',
-      '</v1/animals>; rel="successor-version"',
-    ]);
-    expect(headers.get('accept-query')).toBe('application/json');
-  });
 });
 
 describe('a parameter of a query that cannot be empty', () => {

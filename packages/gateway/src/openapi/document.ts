@@ -32,7 +32,7 @@ export interface DocumentOptions {
   /** The license of the API: its name, and optionally its SPDX expression. */
   readonly license?: { readonly name: string; readonly identifier?: string };
   /**
-   * The OpenAPI version. `3.2` has its own fields for server-sent events and for QUERY, but fewer tools support it.
+   * The OpenAPI version. `3.2` has its own field for server-sent events, but fewer tools support it.
    * Default: `3.1`.
    */
   readonly openapi?: '3.1' | '3.2';
@@ -150,7 +150,7 @@ async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDo
       ...successes[index],
       ...errorResponses(operation, service, errorSchemas, components),
     };
-    (paths[documentPath(operation.rest.path)] ??= {})[methodKey(operation, isLatest)] = {
+    (paths[documentPath(operation.rest.path)] ??= {})[operation.rest.method.toLowerCase()] = {
       ...describeOperation(operation, service),
       ...requests[index],
       responses: isLatest ? withItemSchema(responses, declaresResync(operation)) : responses,
@@ -208,10 +208,6 @@ function namesOf(path: string): { readonly summary: string; readonly tags?: read
   const summary = words.slice(0, 1).toUpperCase() + words.slice(1);
   return { summary, ...(names.length > 0 && { tags: [tag] }) };
 }
-
-/** Returns the key of an operation in its path item. OpenAPI 3.1 has none for QUERY. */
-const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =>
-  method === 'QUERY' && !isLatest ? 'x-query' : method.toLowerCase();
 
 function describeOperation(operation: Operation, { schemes, securitySchemes }: DocumentedService): object {
   const { operationId, procedure, rest } = operation;

@@ -111,9 +111,6 @@ function successHeaders(operation: Operation, service: DocumentedService, compon
     ...(service.isRateLimited && components.sharedHeaders(rateLimitHeaders)),
     ...deprecationHeaders(operation, rest.pagination !== undefined),
     ...Object.fromEntries(described.map(([name, { description }]) => [name, header(description ?? name)])),
-    ...(operation.successHeaders.some(([name]) => name === 'accept-query') && {
-      'Accept-Query': header('The media types that QUERY accepts at this path (RFC 10008).'),
-    }),
     ...(procedure.idempotencyKey && {
       'Idempotent-Replayed': header(
         '`true` if this request was already executed with the same Idempotency-Key.',

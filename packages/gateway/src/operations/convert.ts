@@ -131,12 +131,12 @@ const converterOfType: Readonly<Record<string, Converter | undefined>> = {
 };
 
 /** The reasons why other types cannot be converted. */
-const needsJson = 'which text cannot represent; send it in a JSON body, by POST or QUERY';
+const needsJson = 'which text cannot represent; send it in a JSON body, by POST';
 const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
   File: 'is a File; use z.file()',
   object: `is an object or an array of objects, ${needsJson}`,
   array: `is an array of arrays, ${needsJson}`,
-  'array of a union': `is a union with an array, which text cannot tell from one value; use an array alone, or send it in a JSON body, by POST or QUERY`,
+  'array of a union': `is a union with an array, which text cannot tell from one value; use an array alone, or send it in a JSON body, by POST`,
   tuple: `is a tuple, ${needsJson}, or use z.array(…)`,
   pipe: 'is a z.preprocess(…), to which text cannot be converted unambiguously; use a codec, such as z.codec(z.string(), …), or send it in a JSON body',
   set: 'is a set; use an array',
@@ -240,7 +240,7 @@ export function rejectNull(schema: Schema): void {
   if (acceptsNull(itemsOf(schema) ?? {})) reject(`is an array whose items may be null, ${needsJson}`);
   if (!requiresNull(schema)) return;
   reject(
-    'is required and may be null, which text cannot represent; make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST or QUERY',
+    'is required and may be null, which text cannot represent; make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST',
   );
 }
 

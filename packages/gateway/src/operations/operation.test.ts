@@ -102,12 +102,12 @@ describe('createGateway with REST metadata that cannot be served', () => {
           z.object({ q: z.object({ a: z.string() }) }),
         ),
       },
-      /"q" is an object or an array of objects, which text cannot represent; send it in a JSON body, by POST or QUERY/,
+      /"q" is an object or an array of objects, which text cannot represent; send it in a JSON body, by POST/,
     ],
     [
       'a GET with an input that is not an object',
       { a: echo(get('/x'), z.string()) },
-      /its input has no property names for parameters; use z\.object\(…\) for each of its inputs, or one schema, a method with a body \(QUERY or POST\), and a path without parameters\.$/,
+      /its input has no property names for parameters; use z\.object\(…\) for each of its inputs, or one schema, a method with a body, such as POST, and a path without parameters\.$/,
     ],
     [
       'a bigint deep in a JSON body',
@@ -245,7 +245,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     const other = z.object({ a: z.string(), q: z.int().optional() });
     const union = (q: z.ZodType) => z.union([z.object({ a: z.string() }), z.object({ q }), other]);
     await expect(gatewayOf({ a: echo(get('/x'), union(z.int().nullable())) })).rejects.toThrow(
-      `Procedure "a" cannot be served over REST: ${nullable}make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST or QUERY.`,
+      `Procedure "a" cannot be served over REST: ${nullable}make it optional (.nullish()), but not in a path, or send it in a JSON body, by POST.`,
     );
     const either = { ...post('/c'), contentTypes: ['application/json', ...form.contentTypes] };
     await gatewayOf({

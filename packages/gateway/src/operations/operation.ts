@@ -49,9 +49,7 @@ export interface Operation {
   readonly statuses: readonly number[];
   /** The deprecation headers of 2xx and 404. */
   readonly deprecation: readonly Header[];
-  /** The headers of 2xx without a JSON body. */
-  readonly successHeaders: readonly Header[];
-  /** The headers of 2xx with a JSON body. It is always the same array, so that adapters can cache its encoded form. */
+  /** These with the type of a JSON body, for 2xx. It is always the same array, so that adapters can cache its encoded form. */
   readonly jsonHeaders: readonly Header[];
   /** Headers that are computed from an output. */
   readonly computedHeaders: readonly (readonly [name: string, header: ResponseHeader])[];
@@ -108,7 +106,7 @@ export function readOperations(procedures: readonly Procedure[], options: Operat
       }
     }
   }
-  return { operations: withAcceptQuery(operations), problems, warnings };
+  return { operations: [...operations.values()], problems, warnings };
 }
 
 /** @throws {GatewayError} */
@@ -192,23 +190,6 @@ function checkSchemas({ inputs, output, rest }: Operation): void {
   }
 }
 
-/**
- * Adds `Accept-Query` (RFC 10008 §3) to GET responses if the same path has a QUERY operation.
- * @param operations by method and `pathKey`
- */
-function withAcceptQuery(operations: ReadonlyMap<string, Operation>): readonly Operation[] {
-  return Array.from(operations, ([route, operation]) => {
-    const query = operation.rest.method === 'GET' && operations.get(route.replace('GET', 'QUERY'));
-    if (!query || !query.input.body) return operation;
-    return { ...operation, ...sharedHeaders([...operation.deprecation, ...query.input.body.accepts]) };
-  });
-}
-
-const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHeaders' | 'jsonHeaders'> => ({
-  successHeaders: headers,
-  jsonHeaders: [...headers, ['content-type', 'application/json']],
-});
-
 interface ReadOptions extends OperationsOptions {
   readonly read: ReadSchema;
 }
@@ -260,19 +241,12 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
     () => inputOf(rest),
     () => {
       // Caches, crawlers and HEAD requests must not trigger a mutation.
-      if (isMutation && (rest.method === 'GET' || rest.method === 'QUERY')) {
-        reject(
-          `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`,
-        );
-      }
+      if (!isMutation || rest.method !== 'GET') return;
+      reject('it is a mutation, but GET must not change anything; use POST, PUT, PATCH or DELETE');
     },
   ]);
   const cursor = rest.pagination?.cursor;
   collect([
-    () => {
-      if (rest.method !== 'QUERY' || input.body !== undefined) return;
-      reject('its method is QUERY, but no property of its input is in the body; use GET');
-    },
     () => {
       if (!rest.upload || input.body?.upload) return;
       reject(
@@ -298,7 +272,7 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
     errors: operationErrors(procedure),
     statuses: successStatuses(rest, output),
     deprecation,
-    ...sharedHeaders(deprecation),
+    jsonHeaders: [...deprecation, ['content-type', 'application/json']],
     computedHeaders: Object.entries(rest.headers ?? {}),
   };
 }

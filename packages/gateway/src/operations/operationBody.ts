@@ -33,7 +33,7 @@ export interface OperationBody {
   readonly otherFields: readonly string[];
   /** The fields of a form: strings and files. Empty if the body is not a form. */
   readonly fields: ParameterMap<TextParameter>;
-  /** Headers that list the media types, for OPTIONS and 415: `Accept-Query`, or `Accept-Patch` for a merge patch. */
+  /** Headers that list the media types, for OPTIONS and 415: `Accept-Patch` for a merge patch. */
   readonly accepts: readonly Header[];
 }
 
@@ -136,7 +136,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const named = byName(sorted.map((parameter) => [parameter.field, parameter] as const));
   return {
     contentTypes,
-    required: isRequired || rest.method === 'QUERY',
+    required: isRequired,
     shape,
     others: loose?.others,
     isRead: (name) =>
@@ -145,7 +145,8 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
     upload: kind && { kind, field: bytes?.field, maxSize, maxFileSize, maxFiles },
     otherFields,
     fields: loose && isForm ? withOthers(named, loose, 'body', { canBeFile, canBeNull, isLenient }) : named,
-    accepts: acceptHeaders(rest.method, contentTypes),
+    // RFC 5789 §3.1
+    accepts: contentTypes.includes(mergePatchType) ? [['accept-patch', contentTypes.join(', ')]] : [],
   };
 }
 
@@ -171,14 +172,6 @@ function bodyTypes(
 
 /** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
 const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
-
-function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string[]): readonly Header[] {
-  const types = contentTypes.join(', ');
-  // A list of tokens in the syntax of structured fields (RFC 10008 §3, RFC 9651 §3.3.4).
-  if (method === 'QUERY') return [['accept-query', types]];
-  // RFC 5789 §3.1
-  return contentTypes.includes(mergePatchType) ? [['accept-patch', types]] : [];
-}
 
 /** Returns the binary type that a schema accepts; `undefined` for a schema that accepts something else, or anything. */
 function bytesKind(schema: Schema): BytesKind | undefined {

@@ -142,6 +142,6 @@ function wholeInput(
   }
   if (schema !== undefined && others.length === 0 && hasBody && !hasParameters) return schema;
   return reject(
-    'its input has no property names for parameters; use z.object(…) for each of its inputs, or one schema, a method with a body (QUERY or POST), and a path without parameters',
+    'its input has no property names for parameters; use z.object(…) for each of its inputs, or one schema, a method with a body, such as POST, and a path without parameters',
   );
 }

@@ -100,7 +100,7 @@ export function propertyPlaces(
 
 function checkPlace(field: string, { in: where, name }: PropertyPlace, method: RestMeta['method']): void {
   if (where === 'body' && method === 'GET') {
-    reject(`"${field}" is in the body, but GET has no body (RFC 9110 §9.3.1); use QUERY or POST`);
+    reject(`"${field}" is in the body, but GET has no body (RFC 9110 §9.3.1); use POST`);
   }
   if (where === 'body' && name !== field) {
     reject(

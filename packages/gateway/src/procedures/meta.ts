@@ -71,10 +71,10 @@ export type Compatibility = 'trpc-to-openapi' | 'trpc-to-openapi-express';
 // Not trpc-to-openapi's own types (3.3.0): they import express, fastify, koa and next, which are not all installed.
 export interface RestMeta {
   /**
-   * The HTTP method. `QUERY` (RFC 10008) is safe like `GET` and sends its input in the body. Default: `POST` for mutations
+   * The HTTP method. Default: `POST` for mutations
    * and for queries whose input a URL cannot carry, otherwise `GET`.
    */
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
    * The path below `restBasePath`. A segment `{name}` is a property of the input; `{+name}` at the end matches the rest
    * of the path, including slashes. Default: the procedure's path with slashes, such as `/books/add` for `books.add`.

@@ -111,7 +111,7 @@ it('readMeta lists every problem of a procedure', () => {
   expect(() => read('query', meta)).toThrow(
     new GatewayError(
       [
-        'Procedure "a.b": openapi.method is "get"; it must be one of GET, POST, PUT, PATCH, DELETE, QUERY.',
+        'Procedure "a.b": openapi.method is "get"; it must be one of GET, POST, PUT, PATCH, DELETE.',
         `Procedure "a.b": openapi.tags is "pets"; it must be an array of strings, such as tags: ['pets'].`,
         'Procedure "a.b": "maxSiz" is not an option of openapi.upload; did you mean "maxSize"?',
       ].join('\n'),

@@ -71,8 +71,8 @@ export const compatibility = optional(
 
 export const restRules: OptionRules<RestMeta> = {
   method: optional(
-    (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
-    'one of GET, POST, PUT, PATCH, DELETE, QUERY',
+    (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE)$/.test(value),
+    'one of GET, POST, PUT, PATCH, DELETE',
   ),
   path: optional(isText, "a path, such as path: '/pets/{id}'"),
   operationId: text,

@@ -30,7 +30,7 @@ export interface TrpcToOpenApiDocumentInfo {
 /**
  * Returns the option `document` with which the gateway serves the document that `generateOpenApiDocument` of
  * trpc-to-openapi writes, to the byte, for clients that are generated from it. Requires `npm install trpc-to-openapi`, which
- * is loaded when the document is first requested. The metadata of the router must have `method` and `path`, and no method `QUERY`.
+ * is loaded when the document is first requested. The metadata of the router must have `method` and `path`.
  * @param info the second argument of `generateOpenApiDocument`
  * @example
  * createGateway({

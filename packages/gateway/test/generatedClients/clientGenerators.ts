@@ -28,7 +28,6 @@ export interface Client {
   readonly otherValues: Readonly<Record<string, string>>;
 }
 
-const queryMethod = 'it leaves `query` of OpenAPI 3.2 out';
 const eventsAsJson = 'it reads text/event-stream as one JSON value';
 /** The subscriptions, for clients that wait for the end of a stream. */
 const events = Object.fromEntries(
@@ -128,10 +127,7 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
           return `const { response, data, error } = await client.${method}(${JSON.stringify(path)}, ${extended}); return [response.status, ${value}];`;
         },
       ),
-    limits: {
-      'inputs.queryMethod.find': queryMethod,
-      'hooks.transformed.queried': queryMethod,
-    },
+    limits: {},
     otherValues: {},
   },
   {
@@ -163,10 +159,7 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
         },
       );
     },
-    limits: {
-      'inputs.queryMethod.find': queryMethod,
-      'hooks.transformed.queried': queryMethod,
-    },
+    limits: {},
     otherValues: {},
   },
   {
@@ -282,9 +275,7 @@ async function result(call: Promise<{ raw: Response; value(): Promise<unknown> }
     limits: {
       'hooks.transformed.described': 'it leaves operations with x-internal out',
       'inputs.inCookies.look': 'it sends no cookies',
-      'inputs.queryMethod.find': queryMethod,
       'inputs.records.store': 'it writes a list of a union as an object',
-      'hooks.transformed.queried': queryMethod,
       'standardSchema.forms.sign': 'it writes a list in a form as one value with commas',
       ...events,
     },
@@ -328,13 +319,11 @@ export const pythonClient = {
     'inputs.deepObjects.list': flatObjects,
     'inputs.inHeaders.list': 'it has no lists in headers',
     'inputs.pages.list': flatObjects,
-    'inputs.queryMethod.find': queryMethod,
     'inputs.restOfPath.key': 'it has no lists in paths',
     'inputs.selfReferences.find': flatObjects,
     'outputs.travelling.visit':
       'it writes a date-time with the offset +00:00, which z.iso.datetime() does not accept',
     'uploads.photos.photo': invalidPython('a body of several media types'),
-    'hooks.transformed.queried': queryMethod,
     'standardSchema.arktypePets.find': flatObjects,
     'standardSchema.forms.sign': invalidPython('a body of several media types'),
     'standardSchema.valibotPets.find': flatObjects,

@@ -65,9 +65,6 @@ export const samples: Readonly<Record<string, Sample>> = {
     body: { card: '4242' },
     value: { orderId: 7, dryRun: true, card: '4242' },
   },
-  'inputs.queryMethod.list': {},
-  'inputs.queryMethod.add': {},
-  'inputs.queryMethod.find': { body: { ids: [1] }, value: { ids: [1] } },
   'inputs.queryOfPost.hook': {
     query: { token: 'a', 'max-tries': 3 },
     body: { event: 'e' },
@@ -159,7 +156,6 @@ export const samples: Readonly<Record<string, Sample>> = {
   'hooks.hooked.ticks': { value: 1 },
   'hooks.hooked.upload': { body: { size: 5 }, value: 5 },
   'hooks.transformed.described': { value: 'here' },
-  'hooks.transformed.queried': { body: { name: 'Rex' }, value: 'Rex' },
   ...Object.fromEntries(
     ['valibotPets', 'arktypePets'].flatMap((library) => [
       [

@@ -44,10 +44,6 @@ export const hooked = t.router({
 export const transformed = t.router({
   described: t.procedure.meta({ openapi: { method: 'GET', path: '/described' } }).query(() => 'here'),
   hidden: t.procedure.meta({ openapi: { method: 'POST', path: '/hidden' } }).mutation(() => 'served'),
-  queried: t.procedure
-    .meta({ openapi: { method: 'QUERY', path: '/queried' } })
-    .input(z.object({ name: z.string() }))
-    .query(({ input }) => input.name),
 });
 
 /** Marks `/described` as internal and leaves `/hidden` out, below `prefix`. */

@@ -2,7 +2,7 @@ import type { RestMeta } from 'trpc-gateway/procedures';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { post, put, send, startShape } from '../startShape.ts';
-import { contentTypes, echo, json, patchTypes, t } from './inputPlaces.ts';
+import { echo, json, patchTypes, t } from './inputPlaces.ts';
 import * as inputs from './inputPlaces.ts';
 
 const notObject = /must be a JSON object/;
@@ -404,73 +404,6 @@ describe('the location of a property', () => {
   });
 });
 
-describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
-  const page = 'https://page.example';
-  const query = (body: string, type: string | undefined = json): RequestInit => ({
-    method: 'QUERY',
-    body: new TextEncoder().encode(body),
-    ...(type !== '' && { headers: { 'content-type': type } }),
-  });
-
-  it('QUERY carries the input of a query in its body, by each of its media types', async () => {
-    const { expectRest, trpc } = await startShape(inputs.queryMethod);
-    await expectRest([
-      ['/pets', query('{"ids":[1,2]}'), 200, { ids: [1, 2] }],
-      ['/pets', query('ids=1&ids=2', contentTypes[1]), 200, { ids: [1, 2] }],
-      ['/pets', query('{"ids":["1"]}'), 400, 'ids.0: must be a number, not a string.'],
-      ['/pets', {}, 200, {}],
-    ]);
-    expect(await trpc.find.query({ ids: [1] })).toEqual({ ids: [1] });
-  });
-
-  it('QUERY needs a Content-Type with a media type of the operation', async () => {
-    const { expectRest, rest } = await startShape(inputs.queryMethod);
-    await expectRest([
-      ['/pets', query('{}', ''), 400, /^QUERY requires a Content-Type/],
-      ['/pets', { method: 'QUERY' }, 400, /^QUERY requires a Content-Type/],
-      ['/pets', query('', json), 400, /The body is empty/],
-    ]);
-    const other = await rest('/pets', query('SELECT 1', 'application/sql'));
-    expect([other.status, other.headers.get('accept-query')]).toEqual([415, contentTypes.join(', ')]);
-  });
-
-  it('Allow, Accept-Query and the CORS headers list QUERY', async () => {
-    const { rest } = await startShape(inputs.queryMethod, { cors: { origins: [page] } });
-    const accepted = contentTypes.join(', ');
-    const options = await rest('/pets', { method: 'OPTIONS', headers: { origin: page } });
-    expect(options.headers.get('allow')).toBe('QUERY, GET, HEAD, POST, OPTIONS');
-    expect(options.headers.get('accept-query')).toBe(accepted);
-    expect(options.headers.get('access-control-allow-methods')).toBe('QUERY, GET, HEAD, POST, OPTIONS');
-    for (const method of ['GET', 'HEAD']) {
-      const response = await rest('/pets', { method, headers: { origin: page } });
-      expect(response.headers.get('accept-query')).toBe(accepted);
-      expect(response.headers.get('access-control-expose-headers')).toMatch(/(^|, )Accept-Query(,|$)/);
-    }
-    const deleted = await rest('/pets', { method: 'DELETE' });
-    expect([deleted.status, deleted.headers.get('allow')]).toEqual([405, 'QUERY, GET, HEAD, POST, OPTIONS']);
-    const nowhere = await rest('/nowhere', {
-      method: 'OPTIONS',
-      headers: { origin: page, 'access-control-request-method': 'QUERY' },
-    });
-    expect(nowhere.headers.get('access-control-allow-methods')).toBe('QUERY');
-  });
-
-  it('an OpenAPI 3.2 document describes QUERY as the operation query', async () => {
-    const options = { document: { title: 'Shape', version: '1.0.0', openapi: '3.2' } } as const;
-    const { document } = await startShape(inputs.queryMethod, options);
-    expect(Object.keys(document.paths['/pets'] ?? {}).toSorted()).toEqual(['get', 'post', 'query']);
-  });
-
-  it('an OpenAPI 3.1 document describes QUERY as the extension x-query, because it has no such operation', async () => {
-    const { document } = await startShape(inputs.queryMethod);
-    const path = document.paths['/pets'] ?? {};
-    expect(Object.keys(path).toSorted()).toEqual(['get', 'post', 'x-query']);
-    expect(path['x-query']).toMatchObject({ operationId: 'find', requestBody: { required: true } });
-    expect(path['get']?.responses['200']?.headers).toHaveProperty('Accept-Query');
-    expect(path['post']?.responses['200']?.headers).not.toHaveProperty('Accept-Query');
-  });
-});
-
 const items = t.router({
   read: echo(
     { method: 'GET', path: '/items/{id}' },
@@ -517,7 +450,7 @@ describe('createGateway', () => {
 
   it.each<[places: NonNullable<RestMeta['in']>, sentence: RegExp]>([
     [{ b: 'header' }, /declares in: \{ b: … \}, but its input has no property "b"/],
-    [{ a: 'body' }, /"a" is in the body, but GET has no body .*; use QUERY or POST/],
+    [{ a: 'body' }, /"a" is in the body, but GET has no body .*; use POST/],
     [{ a: 'path' }, /declares "a" in the path, but its path has no \{a\}/],
     [{ a: inHeader('Authorization') }, /header Authorization, .* part of an input; read it in createContext/],
     [{ a: inHeader('Content-Length') }, /header Content-Length, which is not part/],
@@ -543,10 +476,6 @@ describe('createGateway', () => {
     [
       { method: 'POST', contentTypes: ['application/merge-patch+json'] },
       /merge-patch\+json is not supported for its body/,
-    ],
-    [
-      { method: 'QUERY', in: { a: 'query', list: 'query', o: 'query' } },
-      /its method is QUERY, but no property of its input is in the body; use GET/,
     ],
   ])('createGateway rejects an object as the input of %j', async (rest, sentence) => {
     await expect(start(rest)).rejects.toThrow(sentence);

@@ -231,13 +231,3 @@ export const restOfPath = t.router({
     z.object({ bucket: z.string(), key: z.array(z.string()) }),
   ),
 });
-
-export const contentTypes = [json, 'application/x-www-form-urlencoded'];
-
-const Filter = z.object({ name: z.string().optional(), ids: z.array(z.int()).optional() });
-
-export const queryMethod = t.router({
-  find: echo({ method: 'QUERY', path: '/pets', contentTypes }, Filter),
-  list: echo({ method: 'GET', path: '/pets' }, z.object({})),
-  add: change({ method: 'POST', path: '/pets' }, z.object({})),
-});

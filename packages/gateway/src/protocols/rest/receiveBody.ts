@@ -68,18 +68,13 @@ const readAllBytes = (request: HttpRequest, maxBytes: number): Promise<Bytes> =>
 
 /**
  * Returns the media type of a body. `undefined` if the request has no `Content-Type` and the body is optional.
- * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`; `BAD_REQUEST` for a `QUERY` without a `Content-Type`
+ * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`
  */
 function bodyMediaType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
   rejectContentEncoding(request);
   const { essence, charset } = parseContentType(header ?? '');
-  // RFC 10008 §2: QUERY requires a media type.
-  if (header === undefined && request.method === 'QUERY') {
-    const message = `QUERY requires a Content-Type: ${body.contentTypes.join(' or ')}.`;
-    throw new TRPCError({ code: 'BAD_REQUEST', message });
-  }
   if (!body.contentTypes.includes(essence)) throw unexpectedContentType(body);
   // The charset of an upload does not matter: its bytes are not decoded.
   if (charset !== undefined && charset !== 'utf-8' && !body.upload) {

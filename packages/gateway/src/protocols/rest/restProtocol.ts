@@ -42,7 +42,7 @@ export interface RestTarget extends Target {
 /** The operations of one path, by method; `HEAD` is that of `GET`. */
 type Resource = Map<string, RestTarget>;
 
-/** Headers of the response to `OPTIONS`: the path's methods, and the media types that `QUERY` and `PATCH` accept. */
+/** Headers of the response to `OPTIONS`: the path's methods, and the media types of a merge patch. */
 const optionsHeaders = (resource: Resource): Header[] => [
   ['allow', allowOf(resource)],
   ...[...resource.values()].flatMap(({ operation }) => operation?.input.body?.accepts ?? []),

@@ -50,7 +50,7 @@ export function writeSuccess(
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
   }
   response.status = status;
-  response.sharedHeaders = operation.successHeaders;
+  response.sharedHeaders = operation.deprecation;
   // Nearly every status is 200 or 201.
   if (status > 201 && !statusHasBody(status)) return response.removeBody();
   if (output.kind === 'json') {
