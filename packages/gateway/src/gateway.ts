@@ -38,11 +38,6 @@ export interface Gateway extends Service {
    * repeated call again.
    */
   readonly hasLocalIdempotencyKeys: boolean;
-  /**
-   * Notifies every WebSocket client to reconnect, for example before a deploy, as tRPC's
-   * `broadcastReconnectNotification`.
-   */
-  readonly broadcastReconnect: () => void;
   /** Returns the OpenAPI document of the procedures with REST metadata. The first call generates it. */
   readonly document: () => Promise<OpenApiDocument>;
 }
@@ -132,7 +127,6 @@ async function assemble(options: AnyGatewayOptions): Promise<Gateway> {
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.rememberedRejections() ?? 0,
     hasLocalIdempotencyKeys: idempotency !== undefined && options.state === undefined,
-    broadcastReconnect: () => sockets.broadcastReconnect(),
     document: () => service.document.value(),
   };
 }

@@ -61,7 +61,6 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
   ],
   ['11.25.0', 'a path with two slashes at its end', /: two slashes at the end/],
   ['11.25.0', 'subscriptions of clients as async iterables', /subscription without callbacks/],
-  ['11.25.0', 'one connection for each reconnect of a client', /> broadcastReconnect makes clients/],
   ['11.25.0', 'most of the above', /> random requests have|to random messages in|whose context fails send/],
   [
     '11.25.0',

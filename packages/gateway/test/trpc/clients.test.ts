@@ -5,13 +5,12 @@ import {
   httpBatchStreamLink,
   httpLink,
   httpSubscriptionLink,
-  wsLink,
   type TRPCLink,
 } from '@trpc/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
 import { rawRequest, rawSocket } from '../wire/rawSocket.ts';
-import { callLinks, clientOf, quickRetry, subscriptionLinks, wsClient, type Endpoints } from './clients.ts';
+import { callLinks, clientOf, quickRetry, subscriptionLinks, type Endpoints } from './clients.ts';
 import { collect } from './collect.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { serveOfficial } from './officialServer.ts';
@@ -114,17 +113,6 @@ function trpcClients(start: Start): void {
     expect(seen.events).toContain('connecting');
     expect(calls.started('numbered')).toBe(2);
     expect(errors).toEqual(['numbered SERVICE_UNAVAILABLE']);
-  });
-
-  it('broadcastReconnect makes clients reconnect and resume their subscriptions', async () => {
-    const { contexts, endpoints, server } = await start();
-    const trpc = clientOf(wsLink({ client: wsClient(endpoints) }));
-    const seen = collect(trpc.numbered, { to: 30, everyMs: 10 });
-    await vi.waitFor(() => expect(seen.data.length).toBeGreaterThan(3));
-    server.broadcastReconnect();
-    await seen.ended;
-    expect(seen.data.map(({ data }) => data.n)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
-    expect(contexts).toHaveLength(2);
   });
 
   it.each<[name: string, link: (options: Endpoints['http']) => TRPCLink<RpcRouter>, count: number]>([

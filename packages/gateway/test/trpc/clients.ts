@@ -55,7 +55,7 @@ export const clientOf = (...links: TRPCLink<RpcRouter>[]): TRPCClient<RpcRouter>
 const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
 
 /** Creates a WebSocket client that reconnects after 20 ms and is closed when the test ends. */
-export function wsClient(endpoints: Endpoints): TRPCWebSocketClient {
+function wsClient(endpoints: Endpoints): TRPCWebSocketClient {
   needs('WebSockets');
   const client = createWSClient({
     url: endpoints.ws,

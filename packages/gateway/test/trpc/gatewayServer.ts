@@ -26,7 +26,6 @@ export const serveGateway: ServeRpc = async ({
     get port() {
       return server.port;
     },
-    broadcastReconnect: () => gateway.broadcastReconnect(),
     close: async () => {
       await server.close({ timeoutMs: 1000, graceMs: 0 });
     },

@@ -21,7 +21,7 @@ export const serveOfficial: ServeRpc = async ({
     onError,
   });
   const sockets = new WebSocketServer({ server, maxPayload: maxBodySize });
-  const { broadcastReconnectNotification } = applyWSSHandler({
+  applyWSSHandler({
     wss: sockets,
     prefix: '/trpc',
     router,
@@ -35,7 +35,6 @@ export const serveOfficial: ServeRpc = async ({
     origin: `http://127.0.0.1:${address.port}`,
     fetch: globalFetch,
     port: address.port,
-    broadcastReconnect: broadcastReconnectNotification,
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();

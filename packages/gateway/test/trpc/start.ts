@@ -21,8 +21,6 @@ interface RpcServer {
   readonly fetch: Fetch;
   /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Requests every WebSocket client to reconnect. */
-  broadcastReconnect(): void;
   /** Closes streams and sockets and releases the port. */
   close(): Promise<void>;
 }

@@ -42,19 +42,11 @@ function closeReason({ code }: TRPCError): [code: number, reason: string] {
 
 type ConnectionParams = TRPCRequestInfo['connectionParams'];
 
-/** Functions that learn of the state of a connection. */
-interface ConnectionListeners {
-  readonly onClosed: () => void;
-  /** Called when the credential is checked or the socket is closed, if the credential comes with the first message. */
-  readonly onChecked: (() => void) | undefined;
-}
-
 /** One WebSocket connection: checks its credential, creates its context, reads its messages, and closes it. */
 export class SocketConnection implements SocketHandler {
   readonly #socket: Socket;
   readonly #queue: MessageQueue;
   readonly #keepAlive: KeepAlive | undefined;
-  readonly #onClosed: () => void;
   #onChecked: (() => void) | undefined;
   /** The signal of `createContext`: aborts when the socket is closed. */
   readonly #closing = new AbortController();
@@ -67,16 +59,19 @@ export class SocketConnection implements SocketHandler {
   #drainTimer: Timer | undefined;
   #endWatch = () => {};
 
-  /** @param context the context of the request that opened the socket */
+  /**
+   * @param context the context of the request that opened the socket
+   * @param onChecked called when the credential is checked or the socket is closed, if the credential comes with the first
+   * message
+   */
   constructor(
     peer: WebSocketPeer,
     settings: SocketSettings,
     context: RequestContext,
-    { onChecked, onClosed }: ConnectionListeners,
+    onChecked: (() => void) | undefined,
   ) {
     const socket = new Socket(peer, settings, context);
     this.#socket = socket;
-    this.#onClosed = onClosed;
     this.#onChecked = onChecked;
     this.#awaitsParameters = expectsConnectionParams(context.request);
     this.#queue = new MessageQueue(this, socket, !this.#awaitsParameters);
@@ -115,11 +110,6 @@ export class SocketConnection implements SocketHandler {
     this.#socket.limited(limit);
   }
 
-  /** Sends the client a request to reconnect. */
-  reconnect(): void {
-    this.#socket.send('{"id":null,"method":"reconnect"}');
-  }
-
   /** Receives a message whose turn it is. */
   receive(message: Message): void {
     const { data, isBinary } = message;
@@ -154,7 +144,6 @@ export class SocketConnection implements SocketHandler {
     for (const call of [...socket.running, ...subscriptions]) call.abort(reason);
     for (const call of subscriptions) call.subscription?.endStart();
     this.#closing.abort();
-    this.#onClosed();
     await socket.idle();
   }
 
@@ -165,7 +154,7 @@ export class SocketConnection implements SocketHandler {
 
   async #endWhenIdle(graceMs: number): Promise<void> {
     await this.#callsEnded();
-    this.reconnect();
+    this.#socket.reconnect();
     if (!this.#socket.isOpen) return;
     // Calls that the client sent before it received the request are answered until then.
     await new Promise<void>((resolve) => {

@@ -27,7 +27,6 @@ const maxWaitingPerAddress = 50;
  */
 export class WebSockets {
   readonly #settings: SocketSettings;
-  readonly #connections = new Set<SocketConnection>();
   /** Number of open sockets that have not sent their credential yet, in total and by address. */
   #waiting = 0;
   readonly #waitingOf = new Map<string, number>();
@@ -62,21 +61,13 @@ export class WebSockets {
     );
   }
 
-  /** Sends all clients a request to reconnect. */
-  broadcastReconnect(): void {
-    for (const connection of this.#connections) connection.reconnect();
-  }
-
   /** @param waitingAddress the client's address, if the credential comes with the first message */
   #acceptor(context: RequestContext, waitingAddress?: string): SocketAcceptor {
     return (peer) => {
       if (waitingAddress !== undefined) this.#countWaiting(waitingAddress, 1);
       const onChecked =
         waitingAddress === undefined ? undefined : () => this.#countWaiting(waitingAddress, -1);
-      const onClosed = () => this.#connections.delete(connection);
-      const connection = new SocketConnection(peer, this.#settings, context, { onChecked, onClosed });
-      this.#connections.add(connection);
-      return connection;
+      return new SocketConnection(peer, this.#settings, context, onChecked);
     };
   }
 
