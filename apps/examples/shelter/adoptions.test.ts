@@ -22,6 +22,12 @@ describe.each(stores)('adoptions on the %s store', (store) => {
     const animal = await shelter.client.getAnimal.query({ animalId });
     expect(animal).toMatchObject({ status: 'adopted', version: 2 });
     expect(await shelter.client.listAdoptions.query({ cursor: body.id - 1 })).toEqual([body]);
+    const asCsv = { headers: { ...shelter.headers, accept: 'text/csv' } };
+    const csv = await fetch(`${shelter.origin}/v1/adoptions?cursor=${body.id - 1}`, asCsv);
+    expect((await csv.text()).split('\r\n')).toEqual([
+      '"id","animalId","adopter","adoptedAt"',
+      `"${body.id}","${animalId}","Grace","${body.adoptedAt}"`,
+    ]);
     const headers = { ...shelter.headers, 'last-event-id': '0' };
     const [event] = await readEvents(`${shelter.origin}/v1/adoptions/events`, 1, headers);
     expect(event?.data).toEqual(body);

@@ -16,6 +16,12 @@ const adoptionErrors = declareErrors({
   },
 });
 
+/** For spreadsheets (RFC 4180). */
+const csvOf = (list: readonly Adoption[]): string =>
+  [['id', 'animalId', 'adopter', 'adoptedAt'], ...list.map(Object.values)]
+    .map((row) => row.map((value) => `"${String(value).replaceAll('"', '""')}"`).join())
+    .join('\r\n');
+
 const tags = ['adoptions'];
 const reader = procedure.meta({ scopes: ['adoptions:read'] });
 
@@ -59,6 +65,7 @@ export const adoptionProcedures = {
         path: '/adoptions',
         summary: 'List adoptions, in ascending order of id',
         tags,
+        produces: { 'application/json': true, 'text/csv': csvOf },
         pagination: { cursor: 'cursor' },
         errorResponses: errors.list,
       },
