@@ -128,7 +128,9 @@ function openBuckets(path: string) {
         const now = Date.now() - bucketEpoch;
         const row = root.get(digest);
         const { fullAt, taken } = takeTokens(row?.readDoubleBE(0), count, bucket, now);
-        if (!taken.isTaken || count === 0) return taken;
+        // Less than before, if the clock was set back: the bucket is empty, not blocked for the difference.
+        const isKept = row === undefined || fullAt >= row.readDoubleBE(0);
+        if ((!taken.isTaken || count === 0) && isKept) return taken;
         if (row === undefined) sweep(root, now);
         root.putSync(digest, numberBytes(fullAt));
         return taken;

@@ -223,7 +223,9 @@ class Leases {
       const block = blockOf(lease, left);
       const { fullAt } = takeTokens(before, block, bucket, now);
       const row = { fullAt, expiresAt: new Date(bucketEpoch + fullAt) };
-      if (block > 0) {
+      // If the clock was set back, the bucket is empty, not blocked for the difference.
+      const isSetBack = before !== undefined && before - now > bucket.windowMs + 1;
+      if (block > 0 || isSetBack) {
         const isStored =
           before === undefined
             ? await isInserted(clients, { _id, ...row })

@@ -47,8 +47,12 @@ local time = redis.call('TIME')
 local now = (time[1] - ${bucketEpoch / 1000}) * 1000 + time[2] / 1000
 local fullAt = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), tonumber(ARGV[4]))
 local msPerToken = windowMs / size
-local takenMs = math.min(math.max(fullAt - now, 0), windowMs) + count * msPerToken
-if count > 0 and takenMs <= windowMs + 0.001 * msPerToken then
+local usedMs = math.min(math.max(fullAt - now, 0), windowMs)
+local takenMs = usedMs + count * msPerToken
+local isTaken = count > 0 and takenMs <= windowMs + 0.001 * msPerToken
+if not isTaken then takenMs = usedMs end
+-- If the clock was set back, the bucket is empty, not blocked for the difference.
+if isTaken or fullAt - now > windowMs + 1 then
   redis.call('SET', KEYS[1], string.format('%.17g', now + takenMs), 'PX', string.format('%.0f', takenMs + 1))
 end
 return { string.format('%.17g', fullAt), string.format('%.17g', now) }`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { State } from 'trpc-gateway';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 /** Opens a new state; `reopen` opens the same state as another process would. */
 export type OpenState = () => Promise<{ readonly state: State; readonly reopen: () => Promise<State> }>;
@@ -38,6 +38,18 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       const stored = existing.flatMap((value, at) => (value === undefined ? [String(at)] : []));
       expect(stored).toHaveLength(1);
       expect(new Set(existing.filter((value) => value !== undefined))).toEqual(new Set(stored));
+    });
+
+    it('after the clock was set back by an hour, a caller waits for a window, not for an hour', async () => {
+      const { state } = await openState();
+      const take = () => state.take('caller', 1, { size: 2, windowMs: 300 });
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+      try {
+        while ((await take()).isTaken);
+      } finally {
+        vi.useRealTimers();
+      }
+      await expect.poll(async () => (await take()).isTaken).toBe(true);
     });
 
     it('set replaces a value, and delete removes a key only if it has the given value', async () => {
