@@ -72,11 +72,21 @@ function openLog(folder: string): EventLog {
   const sweep = createSweep();
   let isClosed = false;
 
-  function page(key: string, after: number): ChannelPage {
-    file.rejectReplaced();
+  function readNow(key: string, after: number): ChannelPage {
     // lmdb keeps its view of the file for a turn of the event loop.
     file.tables.root.resetReadTxn();
     return readPage(file.tables, Buffer.from(key, 'latin1'), after);
+  }
+
+  async function page(key: string, after: number): Promise<ChannelPage> {
+    file.rejectReplaced();
+    try {
+      return readNow(key, after);
+    } catch {
+      // After an error of the disk, LMDB may have to open the file again, as it does for a commit.
+      await commits.write(() => {});
+      return readNow(key, after);
+    }
   }
 
   return {

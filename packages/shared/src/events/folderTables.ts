@@ -11,6 +11,8 @@ type Table = Database<Buffer, Uint8Array>;
  */
 export interface EventTables {
   readonly epoch: string;
+  /** Whether the file had no epoch, and has had no event. */
+  readonly isNew: boolean;
   readonly root: RootDatabase<Buffer, Uint8Array>;
   /** `ChannelRow` by hash. */
   readonly channels: Table;
@@ -70,6 +72,7 @@ export function openEventTables(root: EventTables['root'], epoch: string): Event
   const table = (name: string): Table => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
   const tables = {
     epoch,
+    isNew: root.get(epochKey) === undefined,
     root,
     channels: table('channels'),
     events: table('events'),
@@ -93,9 +96,12 @@ const positionsPerMs = 256;
  * Must run in a write transaction.
  */
 export function beginOpening(tables: EventTables, now: number): void {
+  // One without an event may be such a copy, too.
+  if (tables.isNew) return;
   const { newest, forgotten } = readLog(tables);
-  if (newest === 0) return;
-  const first = Math.max(newest, now * positionsPerMs);
+  const first = now * positionsPerMs;
+  // Another process has just opened it, and what its row says must stay; or the clock was set back.
+  if (first <= newest) return;
   tables.openings.putSync(encode(first), encode(newest));
   writeLog(tables, { newest: first, forgotten });
 }
