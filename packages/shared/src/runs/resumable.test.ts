@@ -235,6 +235,19 @@ describe('resumable', () => {
     await expect(late.next()).rejects.toMatchObject(stoppedFor('abandoned'));
   });
 
+  it('a run that is read goes on after its process was suspended for longer than nobody may have read it', async () => {
+    const producer = new TestProducer();
+    const client = await connect(openRuns(openMemory(), { abandonedMs: 1000 }), producer);
+    producer.send('a');
+    await client.take(1);
+    // Until just before the run is looked after: its readers say that they read it a little later.
+    await sleep(900);
+    // As SIGSTOP does, and a machine that sleeps.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+    await sleep(600);
+    expect(producer.signal?.aborted).toBe(false);
+  });
+
   it('close stops the runs of the process with the reason shutdown', async () => {
     const log = openMemory();
     const producer = new TestProducer();

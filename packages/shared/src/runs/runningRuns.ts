@@ -35,13 +35,18 @@ export function createRunningRuns(log: EventLog, limits: RunLimits) {
   const unknown = new Set<number>();
   let newest = 0;
   let timer: NodeJS.Timeout | undefined;
+  let tickedAt = 0;
   let following = new AbortController();
 
   function tick(): void {
     const now = performance.now();
-    for (const { abandonedAt, stop, tooLongAt } of runs.values()) {
-      if (tooLongAt <= now) stop('duration');
-      else if (abandonedAt <= now) stop('abandoned');
+    // While the process was suspended or busy, nobody could say that a run is read.
+    const pausedMs = Math.max(0, now - tickedAt - tickMs);
+    tickedAt = now;
+    for (const run of runs.values()) {
+      run.abandonedAt += pausedMs;
+      if (run.tooLongAt <= now) run.stop('duration');
+      else if (run.abandonedAt <= now) run.stop('abandoned');
     }
     const reported = [...unknown];
     const forget = () => reported.forEach((number) => unknown.delete(number));
@@ -91,6 +96,7 @@ export function createRunningRuns(log: EventLog, limits: RunLimits) {
       const now = performance.now();
       runs.set(number, { caller, stop, tooLongAt: now + maxDurationMs, abandonedAt: now + abandonedMs });
       if (runs.size > 1) return;
+      tickedAt = performance.now();
       timer = setInterval(tick, tickMs).unref();
       following = new AbortController();
       void channel.follow(onItem, following.signal);
