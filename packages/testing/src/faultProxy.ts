@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './freePort.ts';
 
 /**
@@ -34,7 +35,7 @@ export interface FaultProxy {
 }
 
 /**
- * A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB or Redis.
+ * A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB, Redis or HTTP.
  * @param onRequest called with each message to the server
  */
 export async function startFaultProxy(
@@ -42,9 +43,9 @@ export async function startFaultProxy(
   onRequest?: (message: Buffer) => void,
 ): Promise<FaultProxy> {
   const [, scheme, host = '', port = '27017'] =
-    /^(mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
+    /^(http|mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
   if (host === '') throw new Error('The URI must name one server.');
-  const { idOf, read, respondsTo } = scheme === 'redis' ? redisMessages : mongodbMessages;
+  const { idOf, read, respondsTo } = scheme === 'mongodb' ? mongodbMessages : messagesInOrder;
   let fault: Fault = { kind: 'none' };
   let cuts = 0;
   const links = new Set<Link>();
@@ -57,7 +58,21 @@ export async function startFaultProxy(
   };
 
   const listener = createServer((client) => {
-    const link = createLink(client, connect(Number(port), host));
+    let last = Promise.resolve();
+    let delayed = 0;
+    /** Passes on what comes from the server, its end too, in its order, also when a delay is over. */
+    const arrive = (action: () => void) => {
+      if (fault.kind !== 'delay' && delayed === 0) return unlessFrozen(action);
+      const due = performance.now() + (fault.kind === 'delay' ? fault.ms : 0);
+      delayed += 1;
+      last = last
+        .then(() => sleep(Math.max(0, due - performance.now())))
+        .then(() => {
+          delayed -= 1;
+          unlessFrozen(action);
+        });
+    };
+    const link = createLink(client, connect(Number(port), host), arrive);
     links.add(link);
     link.whenClosed(() => links.delete(link));
 
@@ -82,10 +97,7 @@ export async function startFaultProxy(
         link.client.end(message.subarray(0, message.length >> 1), () => link.destroy());
       } else link.destroy();
     };
-    read(link.server, (message) => {
-      if (fault.kind === 'delay') setTimeout(() => unlessFrozen(() => response(message)), fault.ms);
-      else unlessFrozen(() => response(message));
-    });
+    read(link.server, (message) => arrive(() => response(message)));
   });
   // The port stays the proxy's while nothing listens on it.
   const listenPort = await freePort();
@@ -129,16 +141,17 @@ interface Link {
   readonly whenClosed: (action: () => void) => void;
 }
 
-function createLink(client: Socket, server: Socket): Link {
+function createLink(client: Socket, server: Socket, arrive: (end: () => void) => void): Link {
   const destroy = () => {
     client.destroy();
     server.destroy();
   };
   for (const socket of [client, server]) {
     socket.setNoDelay();
-    socket.on('error', destroy);
-    socket.on('close', destroy);
+    socket.on('error', () => socket.destroy());
   }
+  client.on('close', destroy);
+  server.on('close', () => arrive(destroy));
   return { client, server, destroy, whenClosed: (action) => client.on('close', action) };
 }
 
@@ -172,8 +185,8 @@ const mongodbMessages = {
   respondsTo: (response: Buffer) => response.readInt32LE(RESPONSE_TO),
 };
 
-/** Redis numbers nothing and responds in order: of a connection, what arrives next is cut. */
-const redisMessages = {
+/** Redis and HTTP number nothing and respond in order: of a connection, what arrives next is cut. */
+const messagesInOrder = {
   read: (socket: Socket, onMessage: (message: Buffer) => void) => void socket.on('data', onMessage),
   idOf: () => 0,
   respondsTo: () => 0,

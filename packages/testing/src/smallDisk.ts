@@ -6,9 +6,14 @@ import { onTestFinished } from 'vitest';
 
 /** Mounts a disk of 2 MB at a path until the test ends. */
 export function mountSmallDisk(path: string): void {
+  onTestFinished(mountDisk(path));
+}
+
+/** Mounts a disk of 2 MB at a path. @returns a function that unmounts it */
+export function mountDisk(path: string): () => void {
   mkdirSync(path, { recursive: true });
   mount(path);
-  onTestFinished(() => unmount(path));
+  return () => unmount(path);
 }
 
 /** Whether this user may not mount a disk. Prints that once. */

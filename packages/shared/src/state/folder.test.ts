@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
 import { describeState } from './testing/stateContract.ts';
 
-const holdLock = fileURLToPath(new URL('testing/faults/holdLock.ts', import.meta.url));
+const holdLock = fileURLToPath(new URL('testing/holdLock.ts', import.meta.url));
 
 const newPath = async () => join(await temporaryFolder(), 'state');
 

@@ -8,19 +8,20 @@ import { lacksSmallDisks, mountSmallDisk } from '@petstore/testing/smallDisk';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { hasRedis, startRedis } from '@petstore/testing/redis';
-import { logLines, type RunningService } from '@petstore/testing/serviceProcess';
+import { listening, logLines, type RunningService, startService } from '@petstore/testing/serviceProcess';
 import { startProcess } from '@petstore/testing/startProcess';
+import { attachStrace } from '@petstore/testing/strace';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
 import type { TestState } from './testing/openTestState.ts';
-import { attachStrace } from './testing/faults/faults.ts';
-import { startFaulty } from './testing/faults/faultTest.ts';
 
-const holdLock = fileURLToPath(new URL('testing/faults/holdLock.ts', import.meta.url));
+const faultyService = fileURLToPath(new URL('testing/faultyService.ts', import.meta.url));
+const holdLock = fileURLToPath(new URL('testing/holdLock.ts', import.meta.url));
 
 /** Starts the service that counts its orders, with a function that sends it an order. */
 async function start(state: TestState) {
-  const service = await startFaulty(state);
+  const env = { ...process.env, STATE: JSON.stringify(state) };
+  const service = await listening(startService(process.execPath, [faultyService], { env }));
   onTestFinished(async () => {
     service.child.kill('SIGKILL');
     await service.exited;

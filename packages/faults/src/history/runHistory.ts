@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '../client/client.ts';
+import type { Transport } from '../client/transport.ts';
+import { Random } from '../random.ts';
+import type { Effect } from '../service/service.ts';
+import type { Fault } from './fault.ts';
+import { History } from './history.ts';
+import type { Plan, Step } from './plan.ts';
+import { hasMarker, lateJourneys, marker, type Published, violationsOf } from './rules.ts';
+
+/** A service, and all that can happen to it: on the virtual clock, or with processes of the system. */
+export interface World {
+  readonly transport: Transport;
+  readonly faults: readonly Fault[];
+  /** How much longer a call may take than on an idle machine, in milliseconds. Default: 0. */
+  readonly marginMs?: number;
+  /** Starts the processes of the service. */
+  start(count: number): Promise<void>;
+  revoke(token: string): void;
+  /** Events that faults have published. */
+  readonly published: readonly Published[];
+  /** Returns all effects outside of the service. */
+  effects(): Promise<readonly Effect[]>;
+  /** Stops the service. @returns a sentence for each thing that is wrong with its end */
+  end(): Promise<readonly string[]>;
+}
+
+export interface Report {
+  readonly violations: readonly string[];
+  readonly calls: number;
+  /** The names of the faults. */
+  readonly faults: readonly string[];
+  /** What has happened; empty unless it is read. */
+  readonly lines: readonly string[];
+  /** How long a call took at most, in milliseconds. */
+  readonly slowestMs: number;
+  /** How long it took after the last fault until all clients had what they wanted, in milliseconds. */
+  readonly recoveryMs: number;
+}
+
+/** How long all is open to recover after the last fault, in milliseconds, before what is still wrong is a violation. */
+const settleMs = 60_000;
+
+/** Runs a planned history in a world. @param isRead whether a person reads what has happened */
+export async function runHistory(plan: Plan, world: World, isRead = false): Promise<Report> {
+  return new Run(plan, world, isRead).toEnd();
+}
+
+class Run {
+  readonly #plan: Plan;
+  readonly #world: World;
+  readonly #history: History;
+  readonly #leaving = new AbortController();
+  readonly #begun: Fault[] = [];
+  readonly #failures: string[] = [];
+  #frozenMs = 0;
+
+  constructor(plan: Plan, world: World, isRead: boolean) {
+    this.#plan = plan;
+    this.#world = world;
+    this.#history = new History(() => Math.round(performance.now()), isRead);
+  }
+
+  async toEnd(): Promise<Report> {
+    const { processes, steps } = this.#plan;
+    await this.#world.start(processes);
+    const acting = steps.map(async (step) => {
+      await sleep(step.at);
+      await this.#act(step).catch((error: unknown) => this.#failures.push(String((error as Error).stack)));
+    });
+    await Promise.all(acting.filter((_, at) => steps[at]?.kind === 'fault'));
+    const recoversAt = this.#history.now;
+    const { signal } = this.#leaving;
+    const settled = sleep(settleMs, undefined, { signal }).catch(() => {});
+    await Promise.race([Promise.all(acting).then(() => this.#mark()), settled]);
+    const recoveryMs = this.#history.now - recoversAt;
+    this.#leaving.abort();
+    const problems = await this.#world.end();
+    return { ...(await this.#report([...this.#failures, ...problems])), recoveryMs };
+  }
+
+  #client(token: string, seed: number): Client {
+    const { signal } = this.#leaving;
+    const client = new Client({
+      transport: this.#world.transport,
+      history: this.#history,
+      random: new Random(seed),
+      token,
+      signal,
+    });
+    signal.addEventListener('abort', () => client.close());
+    return client;
+  }
+
+  async #act(step: Step): Promise<void> {
+    const { seed } = step;
+    switch (step.kind) {
+      case 'order':
+        return this.#client(step.token, seed).order(step.text, step.ms);
+      case 'note':
+        return void (await this.#client(step.token, seed).call('note', { text: step.text, ms: step.ms }));
+      case 'publish': {
+        const client = this.#client('bob', seed);
+        const events = Array.from({ length: step.burst }, (_, at) => `${step.event}.${at}`);
+        await Promise.all(events.map((event) => client.call('publish', { key: step.channel, event })));
+        return undefined;
+      }
+      case 'subscribe':
+        void this.#client('ada', seed).subscribe(step.channel);
+        return undefined;
+      case 'answer':
+        return this.#client(step.token, seed).answer(step.key);
+      case 'answers': {
+        const keys = Array.from({ length: step.count }, (_, at) => `${step.token}-${at}`);
+        await Promise.all(keys.map((key) => this.#client(step.token, seed).answer(key, true)));
+        return undefined;
+      }
+      case 'flood': {
+        const calls = Array.from({ length: step.calls }, (_, at) =>
+          this.#client('flooder', seed + at).call('look', { text: 'nothing' }),
+        );
+        await Promise.all(calls);
+        return undefined;
+      }
+      case 'revoke':
+        this.#world.revoke(step.token);
+        return undefined;
+      case 'fault':
+        return this.#fault(step.fault, step.forMs, new Random(seed));
+    }
+  }
+
+  async #fault(choice: number, forMs: number, random: Random): Promise<void> {
+    const { faults } = this.#world;
+    const fault = faults[Math.floor(choice * faults.length)] as Fault;
+    this.#begun.push(fault);
+    this.#history.faults.push(fault.name);
+    this.#history.note(() => `${fault.name} begins`);
+    const end = await fault.begin(random);
+    this.#frozenMs += forMs;
+    await sleep(forMs);
+    await end();
+    this.#history.note(() => `${fault.name} ends`);
+  }
+
+  /**
+   * Waits until each subscriber is up to date without another event, and then publishes events until each has one of them: it may
+   * be connecting while the first is published.
+   */
+  async #mark(): Promise<void> {
+    const { journeys } = this.#history;
+    const wasRewound = this.#begun.some(({ rewinds }) => rewinds);
+    const late = () => (wasRewound ? [] : lateJourneys(this.#history, this.#world.published));
+    // oxlint-disable-next-line no-await-in-loop -- until all are up to date
+    for (let waits = 0; waits < 100 && late().length > 0; waits += 1) await sleep(100);
+    for (const journey of late()) journey.isLate = true;
+    const client = this.#client('bob', 1);
+    const waiting = () => journeys.filter((journey) => !journey.deadBy && !hasMarker(journey));
+    // oxlint-disable no-await-in-loop -- one after the other
+    while (!this.#leaving.signal.aborted && waiting().length > 0) {
+      const channels = [...new Set(waiting().map(({ channel }) => channel))];
+      await Promise.all(channels.map((key) => client.call('publish', { key, event: marker })));
+      for (let waits = 0; waits < 10 && waiting().length > 0; waits += 1) await sleep(100);
+    }
+    // oxlint-enable no-await-in-loop
+  }
+
+  async #report(problems: readonly string[]): Promise<Omit<Report, 'recoveryMs'>> {
+    const { calls, faults, lines = [] } = this.#history;
+    const loses = new Set(this.#begun.map((fault) => fault.loses));
+    const violations = violationsOf(this.#history, {
+      effects: await this.#world.effects(),
+      frozenMs: this.#frozenMs + (this.#world.marginMs ?? 0),
+      lost: {
+        keys: loses.has('keys') || loses.has('both'),
+        events: loses.has('events') || loses.has('both'),
+      },
+      mayBeCut: this.#begun.some(({ kills }) => kills),
+      wasRewound: this.#begun.some(({ rewinds }) => rewinds),
+      wasAway: this.#begun.some(({ separates }) => separates),
+      published: this.#world.published,
+      counters: this.#plan.processes + faults.length,
+    });
+    const slowestMs = Math.max(...calls.map(({ endedAt, sentAt }) => endedAt - sentAt));
+    return { violations: [...problems, ...violations], calls: calls.length, faults, lines, slowestMs };
+  }
+}

@@ -1,0 +1,18 @@
+import { mongodbUri } from '@petstore/testing/mongodb';
+import { hasRedis } from '@petstore/testing/redis';
+import { expect, it } from 'vitest';
+import { cellsOf, runCells } from './cells.ts';
+
+for (const [what, isThere] of Object.entries({ Redis: hasRedis, MongoDB: mongodbUri !== undefined }))
+  if (!isThere) process.stderr.write(`SKIPPED: faults of ${what}, which this machine does not have.\n`);
+
+const cells = cellsOf();
+const seeds = [Number(process.env['TEST_SEED'] ?? 1)];
+const reports = runCells(cells, { parallel: 13, seeds });
+
+it.each(cells.map(({ fault, server, state }, at) => ({ fault, server, state, report: reports[at] })))(
+  'with the fault "$fault", clients of a service with its state in $state on $server lose nothing, repeat nothing and recover',
+  async ({ report }) => {
+    expect(await report).toMatchObject({ violations: [], rounds: 1 });
+  },
+);

@@ -1,0 +1,206 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FaultProxy } from '@petstore/testing/redis';
+import { attachStrace } from '@petstore/testing/strace';
+import { type Fault, isOver } from '../history/fault.ts';
+import type { Random } from '../random.ts';
+import type { Processes, Started } from './processes.ts';
+import { openSlowReaders } from './slowReaders.ts';
+import type { Storage, StorageKind } from './storage.ts';
+
+/** What a fault may affect. */
+export interface Target {
+  readonly processes: Processes;
+  readonly storage: Storage;
+}
+
+type Begin = (target: Target, random: Random) => Promise<() => Promise<unknown> | void>;
+
+/** A fault of the table. */
+export interface RealFault extends Pick<Fault, 'kills' | 'loses' | 'separates'> {
+  readonly begin: Begin;
+  /** Default: the state of the row. */
+  readonly storage?: StorageKind;
+  /** A command that it needs. */
+  readonly command?: string;
+  /** Whether a process may end by it, and is then started again. */
+  readonly ends?: boolean;
+}
+
+/** A fault of one of the processes that run. */
+const ofProcess =
+  (begin: (target: Target, started: Started, random: Random) => ReturnType<Begin>): Begin =>
+  async (target, random) => {
+    const reachable = target.processes.reachable.filter(({ isSuspended }) => !isSuspended);
+    return reachable.length === 0 ? isOver : begin(target, random.pick(reachable), random);
+  };
+
+/** A fault of the connections to one process, or to all. */
+const ofProxy =
+  (fault: Parameters<FaultProxy['set']>[0], proxiesOf: (target: Target) => readonly FaultProxy[]): Begin =>
+  async (target, random) => {
+    const all = proxiesOf(target);
+    const proxies = random.chance(0.5) ? all : [random.pick(all)];
+    for (const proxy of proxies) proxy.set(fault);
+    return () => {
+      for (const proxy of proxies) proxy.set({ kind: 'none' });
+    };
+  };
+
+const frontOf = ({ processes }: Target) => processes.places.map(({ proxy }) => proxy);
+
+/** Faults of processes, on every state. */
+const processFaults: Readonly<Record<string, RealFault>> = {
+  'killed process': {
+    kills: true,
+    begin: ofProcess(async ({ processes }, started) => {
+      await processes.kill(started);
+      return () => processes.start(started.place);
+    }),
+  },
+  'stopped process': {
+    kills: true,
+    begin: ofProcess(async ({ processes }, started) => {
+      const stopped = processes.stop(started);
+      return async () => {
+        await stopped;
+        await processes.start(started.place);
+      };
+    }),
+  },
+  'suspended process': {
+    separates: true,
+    begin: ofProcess(async (_, started) => {
+      started.isSuspended = true;
+      started.service.child.kill('SIGSTOP');
+      return () => {
+        started.isSuspended = false;
+        started.service.child.kill('SIGCONT');
+      };
+    }),
+  },
+};
+
+/** Faults of clients and of connections to them, which no state notices. */
+const clientFaults: Readonly<Record<string, RealFault>> = {
+  'cut clients': { begin: ofProxy({ kind: 'reject' }, frontOf) },
+  'lost replies': { begin: ofProxy({ kind: 'cutResponses', percent: 50 }, frontOf) },
+  'halved replies': { begin: ofProxy({ kind: 'cutMessages', percent: 50 }, frontOf) },
+  'frozen clients': { begin: ofProxy({ kind: 'freeze' }, frontOf) },
+  'slow clients': { begin: ofProxy({ kind: 'delay', ms: 800 }, frontOf) },
+  'slow readers': {
+    begin: ofProcess((_, { service }) => openSlowReaders(service.origin)),
+  },
+};
+
+const databaseOf = ({ storage }: Target) => storage.proxies;
+
+/** Faults of the connections to a database. */
+const connectionFaults: Readonly<Record<string, RealFault>> = {
+  'lost replies of the database': {
+    separates: true,
+    begin: ofProxy({ kind: 'cutResponses', percent: 50 }, databaseOf),
+  },
+  'halved replies of the database': {
+    separates: true,
+    begin: ofProxy({ kind: 'cutMessages', percent: 50 }, databaseOf),
+  },
+  'rejected database': { separates: true, begin: ofProxy({ kind: 'reject' }, databaseOf) },
+  'frozen database': { separates: true, begin: ofProxy({ kind: 'freeze' }, databaseOf) },
+};
+
+const redisFaults: Readonly<Record<string, RealFault>> = {
+  ...connectionFaults,
+  'killed Redis': {
+    separates: true,
+    // Its successor begins each channel anew.
+    loses: 'events',
+    async begin({ storage: { servers } }) {
+      await servers[0]?.kill();
+      return () => servers[0]?.start();
+    },
+  },
+  'suspended Redis': {
+    separates: true,
+    async begin({ storage: { servers } }) {
+      servers[0]?.freeze();
+      return () => servers[0]?.resume();
+    },
+  },
+  FLUSHALL: {
+    kills: true,
+    loses: 'both',
+    async begin({ processes, storage: { servers } }) {
+      await servers[0]?.command('FLUSHALL');
+      // As the error says: "Restart all processes of the service."
+      return () =>
+        Promise.all(
+          processes.reachable.map(async (started) => {
+            await processes.stop(started);
+            await processes.start(started.place);
+          }),
+        );
+    },
+  },
+  'replaced Redis': {
+    storage: 'sentinel',
+    separates: true,
+    // Replication is asynchronous.
+    loses: 'both',
+    async begin({ storage: { servers } }, random) {
+      // A replica rejects it.
+      const replies = await Promise.all(
+        servers.map((each) => each.command('WAIT', '0', '1').catch(() => '')),
+      );
+      const server = servers[replies.findIndex((reply) => reply.startsWith(':'))];
+      if (random.chance(0.5)) {
+        server?.freeze();
+        return () => server?.resume();
+      }
+      await server?.kill();
+      return () => server?.start();
+    },
+  },
+};
+
+/** System calls that fail or hang, from the first, second or third on, or once. */
+const ofSystemCall = (call: string, effect: string): RealFault => ({
+  separates: true,
+  // LMDB for Node (3.5.6) frees memory twice after a write that has failed: SIGABRT, now or when the process stops.
+  ends: call === 'pwrite64',
+  kills: call === 'pwrite64',
+  command: 'strace',
+  begin: ofProcess(async ({ storage }, { service }, random) => {
+    const when = `${random.from(1, 3)}${random.chance(0.5) ? '+' : ''}`;
+    return attachStrace(
+      service.child.pid ?? 0,
+      join(storage.outside, 'strace'),
+      call,
+      `${effect}:when=${when}`,
+    );
+  }),
+});
+
+const folderFaults: Readonly<Record<string, RealFault>> = {
+  'EIO of pwrite64': ofSystemCall('pwrite64', 'error=EIO'),
+  'EIO of fdatasync': ofSystemCall('fdatasync', 'error=EIO'),
+  'ENOSPC of pwrite64': ofSystemCall('pwrite64', 'error=ENOSPC'),
+  'frozen disk': ofSystemCall('fdatasync', 'delay_enter=2500000'),
+  'full disk': {
+    storage: 'smallDisk',
+    separates: true,
+    command: 'mount',
+    async begin({ storage: { folder } }) {
+      const filler = join(folder, 'filler');
+      await writeFile(filler, Buffer.alloc(3_000_000)).catch(() => {});
+      return () => rm(filler);
+    },
+  },
+};
+
+/** The table: the faults of each state, by their names. */
+export const faults: Readonly<Record<'folder' | 'mongodb' | 'redis', Readonly<Record<string, RealFault>>>> = {
+  folder: { ...processFaults, ...clientFaults, ...folderFaults },
+  redis: { ...processFaults, ...redisFaults },
+  mongodb: { ...processFaults, ...connectionFaults },
+};

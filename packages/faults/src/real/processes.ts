@@ -1,0 +1,129 @@
+import { fileURLToPath } from 'node:url';
+import { type FaultProxy, startFaultProxy } from '@petstore/testing/redis';
+import { freePort } from '@petstore/testing/freePort';
+import { runtimes } from '@petstore/testing/runtimes';
+import { listening, type RunningService, startService } from '@petstore/testing/serviceProcess';
+import type { ProcessOptions } from './serviceProcess.ts';
+
+const program = fileURLToPath(new URL('serviceProcess.ts', import.meta.url));
+
+let bun: string | undefined;
+const runtimeOf = (server: ProcessOptions['server']): string =>
+  server === 'bun' ? (bun ??= runtimes()['bun'] ?? 'bun') : process.execPath;
+
+/** How long before SIGTERM a request must have been sent so that it must be answered, in milliseconds: it was received. */
+const receivedMs = 1000;
+
+/** A place for a process: the one that runs there, and the proxy in front of it. */
+export interface Place {
+  readonly proxy: FaultProxy;
+  readonly options: ProcessOptions;
+  started: Started | undefined;
+}
+
+/** A process from its start to its end. */
+export interface Started {
+  readonly place: Place;
+  /** The port of its proxy. */
+  readonly port: number;
+  readonly service: RunningService;
+  /** When it received SIGTERM. */
+  stoppedAt: number | undefined;
+  isSuspended: boolean;
+}
+
+/** The processes of a service. */
+export class Processes {
+  readonly #places: Place[] = [];
+  readonly #mayEnd: boolean;
+  #problems: string[] = [];
+  #isEnding = false;
+
+  /** @param mayEnd whether a process may end by itself, and is started again */
+  private constructor(mayEnd: boolean) {
+    this.#mayEnd = mayEnd;
+  }
+
+  /** @param optionsAt returns the options of the process of a place */
+  static async open(
+    count: number,
+    optionsAt: (at: number) => Omit<ProcessOptions, 'port'>,
+    mayEnd = false,
+  ): Promise<Processes> {
+    const processes = new Processes(mayEnd);
+    for (let at = 0; at < count; at += 1) {
+      const port = await freePort();
+      const proxy = await startFaultProxy(`http://127.0.0.1:${port}`);
+      processes.#places.push({ proxy, options: { ...optionsAt(at), port }, started: undefined });
+    }
+    await Promise.all(processes.#places.map((place) => processes.start(place)));
+    return processes;
+  }
+
+  get places(): readonly Place[] {
+    return this.#places;
+  }
+
+  /** Those that clients can reach. */
+  get reachable(): readonly Started[] {
+    return this.#places.flatMap(({ started }) => started ?? []);
+  }
+
+  /** Starts a process in its place, again and again until it serves: what it shares may be away. */
+  async start(place: Place): Promise<void> {
+    const { options, proxy } = place;
+    const runtime = runtimeOf(options.server);
+    while (!this.#isEnding && place.started === undefined) {
+      const starting = startService(runtime, [program, JSON.stringify(options)], { env: process.env });
+      const service = await listening(starting).catch(() => undefined);
+      if (service === undefined) continue;
+      const port = Number(new URL(proxy.uri).port);
+      const started: Started = { place, port, service, stoppedAt: undefined, isSuspended: false };
+      place.started = started;
+      void service.exited.then((exit) => {
+        if (place.started !== started) return;
+        place.started = undefined;
+        if (this.#mayEnd) void this.start(place);
+        else
+          this.#problems.push(`A process has ended by itself: ${JSON.stringify(exit)} ${service.stderr()}`);
+      });
+    }
+  }
+
+  /** Ends a process (SIGKILL). */
+  async kill({ place, service }: Started): Promise<void> {
+    place.started = undefined;
+    service.child.kill('SIGKILL');
+    await service.exited;
+  }
+
+  /** Stops a process (SIGTERM), which serves what it has received. */
+  async stop(started: Started): Promise<void> {
+    const { place, service } = started;
+    place.started = undefined;
+    started.stoppedAt = performance.now();
+    const { code, signal } = await service.stop();
+    if (code !== 0 && !this.#mayEnd)
+      this.#problems.push(`A process has stopped with ${signal ?? code}: ${service.stderr()}`);
+  }
+
+  /** A connection has ended before its response. */
+  lost({ stoppedAt = -Infinity }: Started, sentAt: number, what: string): void {
+    if (sentAt < stoppedAt - receivedMs) this.#problems.push(`${what} was lost while its process stopped.`);
+  }
+
+  /** Returns what has gone wrong since it was read, a sentence each. */
+  takeProblems(): readonly string[] {
+    const problems = this.#problems;
+    this.#problems = [];
+    return problems;
+  }
+
+  /** Stops all. @returns what has gone wrong */
+  async end(): Promise<readonly string[]> {
+    this.#isEnding = true;
+    await Promise.all(this.reachable.map((started) => this.stop(started)));
+    await Promise.all(this.#places.map(({ proxy }) => proxy.close()));
+    return this.takeProblems();
+  }
+}

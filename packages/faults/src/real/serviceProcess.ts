@@ -1,0 +1,77 @@
+/*
+ * A process of the service of the laboratory: `node serviceProcess.ts OPTIONS`, where OPTIONS is JSON, or the same on Bun.
+ */
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import { createClient, createSentinel } from 'redis';
+import type { State } from 'trpc-gateway';
+import { run } from 'trpc-gateway-runtime';
+import { log } from 'trpc-gateway-runtime/log';
+import type { EventLog } from 'trpc-gateway-shared';
+import { folderEventLog } from 'trpc-gateway-shared/events/folder';
+import { redisEventLog } from 'trpc-gateway-shared/events/redis';
+import { folderState } from 'trpc-gateway-shared/state/folder';
+import { mongodbState } from 'trpc-gateway-shared/state/mongodb';
+import { redisState } from 'trpc-gateway-shared/state/redis';
+import { createProcessGateway, openProcess } from '../service/service.ts';
+import { FolderOutside } from './folderOutside.ts';
+
+/** Where a process finds its state and its log. With MongoDB, the log is in the folder. */
+export type Location =
+  | { readonly kind: 'folder' }
+  /** `port`: of a Redis, or of the Sentinel of a group. */
+  | { readonly kind: 'redis'; readonly port: number; readonly isSentinel: boolean }
+  | { readonly kind: 'mongodb'; readonly uri: string; readonly database: string };
+
+export interface ProcessOptions {
+  readonly server: 'bun' | 'node' | 'uws';
+  readonly port: number;
+  /** The folder of what the processes share. */
+  readonly folder: string;
+  /** The folder of their effects. */
+  readonly outside: string;
+  readonly location: Location;
+}
+
+interface Opened {
+  readonly state: State & { close(): Promise<void> };
+  readonly log: EventLog;
+}
+
+async function open({ folder, location }: ProcessOptions): Promise<Opened> {
+  if (location.kind === 'redis') {
+    const { isSentinel, port } = location;
+    const host = '127.0.0.1';
+    const connect = () =>
+      isSentinel
+        ? createSentinel({ name: 'tests', sentinelRootNodes: [{ host, port }] })
+        : createClient({ url: `redis://${host}:${port}` });
+    return { state: await redisState({ connect }), log: redisEventLog({ connect }) };
+  }
+  const path = join(folder, 'shared');
+  if (location.kind === 'folder') return { state: folderState({ path }), log: folderEventLog({ path }) };
+  const { database, uri } = location;
+  const state = await mongodbState({ connect: () => new MongoClient(uri), database });
+  return { state, log: folderEventLog({ path }) };
+}
+
+const processOptions: ProcessOptions = JSON.parse(process.argv[2] ?? '');
+const { outside, port, server } = processOptions;
+
+await run({
+  server,
+  listen: { port },
+  log: log({ requests: 'none' }),
+  async start({ onClose }) {
+    const opened = await open(processOptions);
+    onClose(() => opened.log.close());
+    onClose(() => opened.state.close());
+    const service = openProcess({ ...opened, outside: new FolderOutside(outside) });
+    onClose(() => service.runs.close());
+    const gateway = await createProcessGateway(
+      () => service,
+      () => {},
+    );
+    return { gateway };
+  },
+});

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LostConnection } from '../client/transport.ts';
+import type { Random } from '../random.ts';
+import { runIn } from './simulatedProcess.ts';
+import type { RunningProcess } from './runningProcess.ts';
+
+/** What happens to the connections of a process: `frozen` ones deliver nothing until they are thawed. */
+export class Link {
+  #thawed: PromiseWithResolvers<void> | undefined;
+  /** The longest that one way takes, in milliseconds. */
+  longestMs = 3;
+  /** The probability that a response is lost with its connection. */
+  lossRate = 0;
+
+  freeze(): void {
+    this.#thawed ??= Promise.withResolvers<void>();
+  }
+
+  thaw(): void {
+    this.#thawed?.resolve();
+    this.#thawed = undefined;
+  }
+
+  /** Resolves when it is not frozen; `undefined` if that is now. */
+  get thawed(): Promise<void> | undefined {
+    return this.#thawed?.promise;
+  }
+}
+
+/** A connection of a client to a process. */
+export class Connection {
+  readonly to: RunningProcess;
+  readonly #link: Link;
+  readonly #random: Random;
+  readonly #cut = Promise.withResolvers<never>();
+  readonly #onCut: (() => void)[] = [];
+  #isOpen = true;
+
+  constructor(to: RunningProcess, link: Link, random: Random) {
+    this.to = to;
+    this.#link = link;
+    this.#random = random;
+    to.connections.add(this);
+    this.#cut.promise.catch(() => {});
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Ends the connection after its response. */
+  finish(): void {
+    this.#isOpen = false;
+    this.to.connections.delete(this);
+  }
+
+  /** Ends the connection for both sides, whatever is on its way. */
+  cut(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.to.connections.delete(this);
+    this.#cut.reject(new LostConnection());
+    // A killed process learns nothing more.
+    const { process } = this.to;
+    if (process.isAlive) runIn(process, () => this.#onCut.forEach((listener) => listener()));
+  }
+
+  /** Calls a listener of the process when the connection is cut. */
+  onCut(listener: () => void): void {
+    this.#onCut.push(listener);
+  }
+
+  /** @throws `LostConnection` if the connection is cut first */
+  race<T>(result: Promise<T> | T): Promise<T> {
+    return Promise.race([result, this.#cut.promise]);
+  }
+
+  /** Carries something to the other side. @throws `LostConnection` if the connection is cut meanwhile */
+  async carry(): Promise<void> {
+    const ms = this.#random.below(this.#link.longestMs + 1);
+    if (ms > 0) await this.race(sleep(ms));
+    while (this.#link.thawed) await this.race(this.#link.thawed);
+    if (!this.#isOpen) throw new LostConnection();
+  }
+
+  /** Carries a response, which may be lost. @throws `LostConnection` */
+  async carryResponse(): Promise<void> {
+    if (this.#random.chance(this.#link.lossRate)) this.cut();
+    await this.carry();
+  }
+}

@@ -1,0 +1,52 @@
+import type { Random } from '../../random.ts';
+import { runOutside } from '../simulatedProcess.ts';
+
+/** Runs an action in a later turn of the event loop, after some milliseconds of virtual time. */
+export const later = (ms: number, action: () => void): unknown =>
+  runOutside(() => (ms === 0 ? setImmediate(action) : setTimeout(action, ms)));
+
+/** What is wrong with a disk. A scheduler of faults changes it at any time. */
+export class DiskFaults {
+  /** Whether commits and files that need space fail with ENOSPC. */
+  full = false;
+  /** Whether commits fail with EIO, half of them on a meta page: the process that commits must then open its file again. */
+  failing = false;
+  /** How long a commit with a sync takes at most, in milliseconds. */
+  commitMs = 2;
+  readonly random: Random;
+  #waiting: (() => void)[] | undefined;
+
+  constructor(random: Random) {
+    this.random = random;
+  }
+
+  get isFrozen(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  /** Lets no commit end until `thaw`. Synchronous transactions without a sync go on: they write to the page cache. */
+  freeze(): void {
+    this.#waiting ??= [];
+  }
+
+  thaw(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const action of waiting) later(0, action);
+  }
+
+  /** Runs an action when the disk is thawed. */
+  whenThawed(action: () => void): void {
+    this.#waiting?.push(action);
+  }
+
+  /** The code of the error of a write, or `undefined`. */
+  get errorCode(): 'ENOSPC' | 'EIO' | undefined {
+    if (this.full) return 'ENOSPC';
+    return this.failing ? 'EIO' : undefined;
+  }
+}
+
+/** Creates an error as Node does, with the name of its code, or lmdb, with the number. */
+export const systemError = (code: string | number, message: string): Error =>
+  Object.assign(new Error(message), { code });

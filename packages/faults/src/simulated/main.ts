@@ -1,0 +1,98 @@
+/*
+ * Runs histories by seed, until one violates a rule: `npm run simulate -- --seconds 60`. Options: `--seed N`, also more than once,
+ * prints one, `--seed BACKEND:N` one of a backend; `--first N --count N` runs these; `--seconds N`, `--hours N` run new ones. `--backend NAME` chooses what processes share. A
+ * failing one is printed with its seed, without the steps that it does not need; the exit code is 1.
+ */
+import { clock } from './install.ts';
+import { parseArgs } from 'node:util';
+import { backendNames, type Plan, planHistory } from '../history/plan.ts';
+import type { Report } from '../history/runHistory.ts';
+import { createBackend } from './backends.ts';
+import { shrink } from './shrink.ts';
+import { simulate } from './simulate.ts';
+import { watchHistories } from './watchdog.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', multiple: true },
+    first: { type: 'string' },
+    count: { type: 'string' },
+    seconds: { type: 'string' },
+    hours: { type: 'string' },
+    backend: { type: 'string', multiple: true },
+  },
+});
+function toNumber(name: string, value: string): number {
+  if (Number(value) >= 0) return Number(value);
+  throw new Error(`--${name} is "${value}", not a number.`);
+}
+function number(name: 'count' | 'first' | 'hours' | 'seconds'): number | undefined {
+  const value = values[name];
+  return value === undefined ? undefined : toNumber(name, value);
+}
+const backends = backendNames.filter((name) => values.backend?.includes(name) ?? true);
+
+function cpuMs(): number {
+  const { systemCPUTime, userCPUTime } = process.resourceUsage();
+  return (systemCPUTime + userCPUTime) / 1000;
+}
+
+const watch = watchHistories();
+
+function run(plan: Plan, isRead = false): Promise<Report> {
+  watch(plan.seed);
+  return simulate(plan, createBackend, isRead);
+}
+
+/** The first history of each kind loads code, which takes time that no clock shows. */
+async function warmUp(): Promise<void> {
+  for (let seed = 0; seed < 10; seed += 1)
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: there is one clock
+    for (const backend of backendNames) await run(planHistory(seed, [backend]));
+}
+
+async function print(plan: Plan): Promise<void> {
+  const report = await run(plan, true);
+  process.stdout.write(`${report.lines.join('\n')}\n`);
+  for (const violation of report.violations) process.stdout.write(`VIOLATION: ${violation}\n`);
+  if (report.violations.length > 0) process.exitCode = 1;
+}
+
+async function explore(): Promise<void> {
+  const first = number('first') ?? clock.now % 1_000_000_000;
+  const seconds = number('seconds') ?? (number('hours') ?? 0) * 3600;
+  const count = number('count') ?? (seconds > 0 ? Infinity : 10_000);
+  const startedAt = process.uptime();
+  const startedCpuMs = cpuMs();
+  const faults: Record<string, number> = {};
+  let histories = 0;
+  let calls = 0;
+  const isOver = () => histories >= count || (seconds > 0 && process.uptime() - startedAt >= seconds);
+  for (; !isOver(); histories += 1) {
+    const plan = planHistory(first + histories, backends);
+    // oxlint-disable no-await-in-loop -- one after the other
+    const report = await run(plan);
+    calls += report.calls;
+    for (const fault of report.faults) faults[fault] = (faults[fault] ?? 0) + 1;
+    if (report.violations.length === 0) continue;
+    process.stdout.write(
+      `seed ${plan.seed} (${plan.backend}) violates a rule: ${report.violations.join(' ')}\n\n`,
+    );
+    return await print(await shrink(plan, async (each) => (await run(each)).violations.length > 0));
+    // oxlint-enable no-await-in-loop
+  }
+  const perMinute = Math.round((60_000 * histories) / (cpuMs() - startedCpuMs));
+  process.stdout.write(
+    `${histories} histories from seed ${first}, ${perMinute} in a minute of processor time, ${calls} calls, no violation. Faults: ${JSON.stringify(faults)}\n`,
+  );
+}
+
+await warmUp();
+if (values.seed === undefined) await explore();
+else
+  for (const each of values.seed) {
+    const [seed = '', ...names] = each.split(':').toReversed();
+    const chosen = backends.filter((name) => names.length === 0 || names.includes(name));
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await print(planHistory(toNumber('seed', seed), chosen));
+  }

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gateway } from 'trpc-gateway';
+import { createProcessGateway, openProcess, type Outside, type ServiceProcess } from '../service/service.ts';
+import type { Backend, FaultyProcesses, OpenedBackend } from './backend.ts';
+import { processesWithTimers } from './install.ts';
+import type { RunningProcess } from './runningProcess.ts';
+import { runIn, SimulatedProcess } from './simulatedProcess.ts';
+
+/** A gateway, which takes longer to create than a history to run. An idle one remembers nothing of a process, and serves another. */
+interface Slot {
+  readonly gateway: Gateway;
+  current: ServiceProcess | undefined;
+  logged: number;
+}
+
+const idleSlots: Slot[] = [];
+
+async function takeSlot(): Promise<Slot> {
+  const idle = idleSlots.pop();
+  if (idle) return Object.assign(idle, { logged: 0 });
+  const slot: Slot = {
+    logged: 0,
+    current: undefined,
+    gateway: await createProcessGateway(
+      () => slot.current as ServiceProcess,
+      () => (slot.logged += 1),
+    ),
+  };
+  return slot;
+}
+
+interface Started extends RunningProcess {
+  readonly slot: Slot;
+  readonly opened: OpenedBackend;
+  /** Whether it has ended in order. */
+  hasStopped: boolean;
+}
+
+/** How long to wait before a process is started again, in milliseconds. */
+const restartMs = 200;
+
+/** How long a process takes to complete its calls when it stops, in milliseconds. */
+const graceMs = 500;
+
+/** The processes of a service in one history. */
+export class Processes implements FaultyProcesses {
+  readonly #backend: Backend;
+  readonly #outside: Outside;
+  readonly #started: Started[] = [];
+  readonly #opening = new Set<SimulatedProcess>();
+  #count = 0;
+  #isEnding = false;
+
+  constructor(backend: Backend, outside: Outside) {
+    this.#backend = backend;
+    this.#outside = outside;
+  }
+
+  get reachable(): readonly RunningProcess[] {
+    return this.#started.filter(({ isStopping, process }) => process.isAlive && !isStopping);
+  }
+
+  /** @throws if what it shares cannot be opened */
+  async start(): Promise<void> {
+    this.#count += 1;
+    const process = new SimulatedProcess(`p${this.#count}`);
+    const killed = Promise.withResolvers<never>();
+    process.whenKilled(() => killed.reject(new Error(`${process.name} was killed.`)));
+    this.#opening.add(process);
+    const opening = runIn(process, () => this.#backend.open(process));
+    killed.promise.catch(() => {});
+    let opened: OpenedBackend;
+    try {
+      opened = await Promise.race([opening, killed.promise]);
+    } catch (error) {
+      process.kill();
+      throw error;
+    } finally {
+      this.#opening.delete(process);
+    }
+    const slot = await takeSlot();
+    const service = runIn(process, () => openProcess({ ...opened, outside: this.#outside }));
+    slot.current = service;
+    this.#started.push({
+      process,
+      slot,
+      opened,
+      service,
+      gateway: slot.gateway,
+      connections: new Set(),
+      sockets: new Set(),
+      bodies: new Set(),
+      received: 0,
+      isStopping: false,
+      hasStopped: false,
+    });
+  }
+
+  /** Starts a process in place of one that has ended, when what it shares can be opened. */
+  async restart(): Promise<void> {
+    // oxlint-disable no-await-in-loop -- until it can be opened
+    while (!this.#isEnding) {
+      try {
+        return await this.start();
+      } catch {
+        await sleep(restartMs);
+      }
+    }
+    // oxlint-enable no-await-in-loop
+  }
+
+  killAll(): readonly RunningProcess[] {
+    const killed = this.#started.filter(({ hasStopped, process }) => process.isAlive && !hasStopped);
+    for (const running of killed) this.kill(running);
+    // Those that are starting are started again by themselves.
+    for (const process of this.#opening) process.kill();
+    return killed;
+  }
+
+  restartAll(count: number): void {
+    for (let at = 0; at < count; at += 1) void this.restart();
+  }
+
+  kill(running: RunningProcess): void {
+    running.process.kill();
+    for (const connection of running.connections) connection.cut();
+  }
+
+  /** Stops a process in order, as an adapter does. */
+  stop(running: RunningProcess): Promise<void> {
+    return runIn(running.process, () => this.#stop(running));
+  }
+
+  async #stop(running: RunningProcess): Promise<void> {
+    running.isStopping = true;
+    const { bodies, gateway, service, sockets } = running;
+    for (const socket of sockets) socket.drain(graceMs);
+    for (const body of bodies) body.end?.();
+    await service.runs.close();
+    // oxlint-disable-next-line no-await-in-loop -- until its calls have ended
+    while (gateway.callsInFlight() > 0 || bodies.size > 0) await sleep(20);
+    for (const connection of running.connections) connection.cut();
+    // It fails while what it shares is away.
+    await (running as Started).opened.close().catch(() => {});
+    (running as Started).hasStopped = true;
+  }
+
+  /** Stops all. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await Promise.all(this.reachable.map((running) => this.stop(running)));
+  }
+
+  /**
+   * Lets further histories use the gateways of processes that have stopped, and have nothing left to do.
+   * @returns what is wrong with the others of these, and with their records
+   */
+  free(): readonly string[] {
+    const problems: string[] = [];
+    const busy = processesWithTimers();
+    for (const { gateway, hasStopped, process, received, slot } of this.#started) {
+      if (!hasStopped || !process.isAlive) continue;
+      const calls = gateway.callsInFlight();
+      if (calls > 0) problems.push(`${process.name} has ${calls} calls that do not end.`);
+      if (slot.logged < received)
+        problems.push(`${process.name} has logged ${slot.logged} of ${received} requests.`);
+      if (calls === 0 && !busy.has(process)) idleSlots.push(slot);
+    }
+    return problems;
+  }
+}

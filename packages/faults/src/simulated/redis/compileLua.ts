@@ -1,0 +1,288 @@
+import { compileFunction } from 'node:vm';
+import luaparse, {
+  type CallExpression,
+  type Expression,
+  type FunctionDeclaration,
+  type Statement,
+} from 'luaparse';
+import { toBytes } from './bytes.ts';
+import { luaRuntime, type LuaTable, type LuaValue, unsupported } from './luaRuntime.ts';
+import { translatePattern } from './translatePattern.ts';
+
+/** Runs a script. Calls commands of Redis as `redis.call` does. */
+export type LuaScript = (
+  call: (...words: LuaValue[]) => LuaValue,
+  keys: LuaTable,
+  args: LuaTable,
+) => LuaValue;
+
+const compiled = new Map<string, LuaScript>();
+
+/**
+ * Compiles a script of Redis to a JavaScript function, once.
+ * @throws for a script beyond the subset that the scripts of the states and logs use
+ */
+export function compileLua(script: string): LuaScript {
+  let run = compiled.get(script);
+  if (run === undefined) {
+    const { body } = luaparse.parse(toBytes(script), {
+      luaVersion: '5.1',
+      encodingMode: 'pseudo-latin1',
+      locations: true,
+    });
+    const code = `${new Compiler(script).block(body)}return [];`;
+    // The parameters are those that the compiler writes calls of.
+    const main = compileFunction(code, ['lua', 'call', 'KEYS', 'ARGV']) as (
+      lua: typeof luaRuntime,
+      ...args: Parameters<LuaScript>
+    ) => readonly LuaValue[];
+    run = (...args) => main(luaRuntime, ...args)[0];
+    compiled.set(script, run);
+  }
+  return run;
+}
+
+/** Functions of Lua that return one value, with the least and the highest number of arguments. */
+const functions: Readonly<Record<string, readonly [code: string, least: number, most: number]>> = {
+  'redis.call': ['call', 1, Infinity],
+  'redis.sha1hex': ['lua.sha1hex', 1, 1],
+  tonumber: ['lua.tonumber', 1, 1],
+  'string.sub': ['lua.sub', 2, 3],
+  'math.floor': ['Math.floor', 1, 1],
+  'math.ceil': ['Math.ceil', 1, 1],
+  'math.abs': ['Math.abs', 1, 1],
+  'math.max': ['Math.max', 1, Infinity],
+  'math.min': ['Math.min', 1, Infinity],
+};
+
+class Compiler {
+  /** Names in JavaScript of the variables of Lua: a scope may declare one twice. */
+  readonly #scopes: Map<string, string>[] = [
+    new Map([
+      ['KEYS', 'KEYS'],
+      ['ARGV', 'ARGV'],
+    ]),
+  ];
+  #declared = 0;
+  readonly #lines: readonly string[];
+
+  constructor(script: string) {
+    this.#lines = script.split('\n');
+  }
+
+  /** @param variables variables of the block, such as parameters */
+  block(statements: readonly Statement[], variables = new Map<string, string>()): string {
+    this.#scopes.push(variables);
+    const code = statements.map((statement) => `${this.#statement(statement)}\n`).join('');
+    this.#scopes.pop();
+    return code;
+  }
+
+  #statement(node: Statement): string {
+    switch (node.type) {
+      case 'LocalStatement': {
+        const { init, variables } = node;
+        const values =
+          init.length === variables.length
+            ? init.map((each) => this.#value(each))
+            : [`[${this.#list(init)}]`];
+        const names = variables.map(({ name }) => this.#declare(name));
+        if (init.length !== names.length) return `let [${names.join()}] = ${values[0]};`;
+        return `let ${names.map((name, at) => `${name} = ${values[at]}`).join()};`;
+      }
+      case 'AssignmentStatement': {
+        const [target, value] = [node.variables[0], node.init[0]];
+        if (node.variables.length > 1 || node.init.length > 1 || !target || !value)
+          return unsupported('an assignment to several variables');
+        if (target.type === 'Identifier') return `${this.#variable(target.name)} = ${this.#value(value)};`;
+        const key =
+          target.type === 'IndexExpression' ? this.#value(target.index) : `"${target.identifier.name}"`;
+        return `lua.assign(${this.#value(target.base)}, ${key}, ${this.#value(value)});`;
+      }
+      case 'CallStatement':
+        return `${this.#value(node.expression)};`;
+      case 'IfStatement':
+        return node.clauses
+          .map((clause) =>
+            clause.type === 'ElseClause'
+              ? `{ ${this.block(clause.body)} }`
+              : `if (${this.#condition(clause.condition)}) { ${this.block(clause.body)} }`,
+          )
+          .join(' else ');
+      case 'WhileStatement':
+        return `while (${this.#condition(node.condition)}) { ${this.block(node.body)} }`;
+      case 'ForNumericStatement': {
+        const [start, end] = [this.#number(node.start), this.#number(node.end)];
+        const step = node.step ? this.#number(node.step) : '1';
+        const [at, last, by, name] = ['at', 'last', 'by', 'variable'].map((each) => this.#unique(each));
+        const body = this.block(node.body, new Map([[node.variable.name, name ?? '']]));
+        const isBefore = `${by} > 0 ? ${at} <= ${last} : ${at} >= ${last}`;
+        return `for (let ${at} = ${start}, ${last} = ${end}, ${by} = ${step}; ${isBefore}; ${at} += ${by}) { let ${name} = ${at}; ${body} }`;
+      }
+      case 'ForGenericStatement':
+        return this.#ipairs(node.variables, node.iterators, node.body);
+      case 'BreakStatement':
+        return 'break;';
+      case 'ReturnStatement':
+        return `return [${this.#list(node.arguments)}];`;
+      case 'FunctionDeclaration':
+        return this.#function(node);
+      default:
+        return unsupported(node.type);
+    }
+  }
+
+  #ipairs(
+    variables: readonly { readonly name: string }[],
+    iterators: readonly Expression[],
+    body: readonly Statement[],
+  ): string {
+    const [iterator] = iterators;
+    if (iterator?.type !== 'CallExpression' || this.#global(iterator.base) !== 'ipairs')
+      return unsupported('`for … in` without `ipairs`');
+    const [list, at, key, item] = ['list', 'at', 'key', 'item'].map((each) => this.#unique(each));
+    const inner = new Map(variables.map(({ name }, position) => [name, (position === 0 ? key : item) ?? '']));
+    const values = `let ${key} = ${at}, ${item} = lua.index(${list}, ${at}); if (${item} === undefined) break;`;
+    return `for (let ${list} = ${this.#value(iterator.arguments[0])}, ${at} = 1; ; ${at}++) { ${values} ${this.block(body, inner)} }`;
+  }
+
+  #function({ body, identifier, isLocal, parameters }: FunctionDeclaration): string {
+    if (!isLocal || identifier?.type !== 'Identifier') return unsupported('a function that is not local');
+    const name = this.#declare(identifier.name);
+    const names = parameters.map((each) => {
+      if (each.type === 'VarargLiteral') return unsupported('a function with `...`');
+      return [each.name, this.#unique(each.name)] as const;
+    });
+    const inner = this.block(body, new Map(names));
+    return `let ${name} = (${names.map(([, parameter]) => parameter).join()}) => { ${inner} return []; };`;
+  }
+
+  /** The values of expressions: all that the last one returns. */
+  #list(expressions: readonly Expression[]): string {
+    return expressions
+      .map((each, at) => {
+        const call = at === expressions.length - 1 && each.type === 'CallExpression' && this.#call(each);
+        // luaparse 0.3.1 drops these parentheses, which leave one value.
+        const { column = 0, line = 1 } = each.loc?.start ?? {};
+        if (call && /(?:[^\w\s)\]]|\breturn)\s*\(\s*$/.test(this.#lines[line - 1]?.slice(0, column) ?? ''))
+          return unsupported('a call in parentheses');
+        return call && call.returnsList ? `...${call.code}` : this.#value(each);
+      })
+      .join(', ');
+  }
+
+  #value(node: Expression | undefined): string {
+    switch (node?.type) {
+      case 'StringLiteral':
+      case 'NumericLiteral':
+      case 'BooleanLiteral':
+        return JSON.stringify(node.value);
+      case 'NilLiteral':
+        return 'undefined';
+      case 'Identifier':
+        return this.#variable(node.name);
+      case 'MemberExpression':
+        if (node.indexer === ':') return unsupported('a method');
+        return `lua.index(${this.#value(node.base)}, "${node.identifier.name}")`;
+      case 'IndexExpression':
+        return `lua.index(${this.#value(node.base)}, ${this.#value(node.index)})`;
+      case 'CallExpression': {
+        const { code, returnsList } = this.#call(node);
+        return returnsList ? `${code}[0]` : code;
+      }
+      case 'TableConstructorExpression': {
+        const list = node.fields.flatMap((field) => (field.type === 'TableValue' ? [field.value] : []));
+        const fields = node.fields.flatMap((field) => {
+          if (field.type === 'TableKey') return unsupported('`[key] = value` in a table');
+          return field.type === 'TableKeyString' ? [`${field.key.name}: ${this.#value(field.value)}`] : [];
+        });
+        const named = fields.length > 0 ? `, { __proto__: null, ${fields.join()} }` : '';
+        return `lua.table([${this.#list(list)}]${named})`;
+      }
+      case 'LogicalExpression':
+        return `lua.${node.operator}(${this.#value(node.left)}, () => ${this.#value(node.right)})`;
+      case 'UnaryExpression':
+        if (node.operator === '#') return `lua.length(${this.#value(node.argument)})`;
+        if (node.operator === '-') return `(-${this.#number(node.argument)})`;
+        return this.#condition(node);
+      case 'BinaryExpression':
+        return this.#binary(node.operator, node.left, node.right);
+      default:
+        return unsupported(node?.type ?? 'a missing value');
+    }
+  }
+
+  #binary(operator: string, left: Expression, right: Expression): string {
+    if ('+-*/'.includes(operator)) return `(${this.#number(left)} ${operator} ${this.#number(right)})`;
+    const [one, other] = [this.#value(left), this.#value(right)];
+    if (operator === '==' || operator === '~=')
+      return `(${one} ${operator === '==' ? '===' : '!=='} ${other})`;
+    if (operator === '..') return `lua.concat(${one}, ${other})`;
+    if (operator in luaRuntime) return `lua["${operator}"](${one}, ${other})`;
+    return unsupported(`the operator ${operator}`);
+  }
+
+  #condition(node: Expression): string {
+    if (node.type === 'UnaryExpression' && node.operator === 'not')
+      return `!${this.#condition(node.argument)}`;
+    if (node.type === 'LogicalExpression')
+      return `(${this.#condition(node.left)} ${node.operator === 'and' ? '&&' : '||'} ${this.#condition(node.right)})`;
+    return `lua.isTrue(${this.#value(node)})`;
+  }
+
+  #number(node: Expression): string {
+    return node.type === 'NumericLiteral' ? String(node.value) : `lua.number(${this.#value(node)})`;
+  }
+
+  #call({ arguments: args, base }: CallExpression): { readonly code: string; readonly returnsList: boolean } {
+    const name = this.#global(base);
+    if (name === undefined) return { code: `${this.#value(base)}(${this.#list(args)})`, returnsList: true };
+    const [subject, literal] = args;
+    const last = args.at(-1);
+    if (name !== 'redis.call' && last?.type === 'CallExpression' && this.#call(last).returnsList)
+      return unsupported(`a call that returns several values, as an argument of ${name}`);
+    if (name === 'unpack' && args.length === 1)
+      return { code: `lua.unpack(${this.#value(subject)})`, returnsList: true };
+    if (name === 'string.match' && args.length === 2 && literal?.type === 'StringLiteral')
+      return {
+        code: `lua.match(${this.#value(subject)}, ${translatePattern(literal.value)})`,
+        returnsList: true,
+      };
+    if (name === 'string.format' && args.length === 2 && subject?.type === 'StringLiteral') {
+      if (!['%.17g', '%.0f'].includes(subject.value)) return unsupported(`the format ${subject.value}`);
+      return { code: `lua["${subject.value}"](${this.#value(literal)})`, returnsList: false };
+    }
+    const [code, least, most] = functions[name] ?? unsupported(`the function ${name}, or how it is called`);
+    if (args.length < least || args.length > most) return unsupported(`${args.length} arguments of ${name}`);
+    const values = code.startsWith('Math.')
+      ? args.map((each) => this.#number(each)).join()
+      : this.#list(args);
+    return { code: `${code}(${values})`, returnsList: false };
+  }
+
+  /** The name of a function of Lua or Redis, unless a local one is called. */
+  #global(node: Expression): string | undefined {
+    if (node.type === 'Identifier') return this.#find(node.name) === undefined ? node.name : undefined;
+    if (node.type !== 'MemberExpression' || node.indexer === ':') return unsupported('a call of a value');
+    return `${this.#global(node.base) ?? unsupported('a call of a field')}.${node.identifier.name}`;
+  }
+
+  #find(name: string): string | undefined {
+    return this.#scopes.findLast((scope) => scope.has(name))?.get(name);
+  }
+
+  #variable(name: string): string {
+    return this.#find(name) ?? unsupported(`the global variable ${name}`);
+  }
+
+  #declare(name: string): string {
+    const unique = this.#unique(name);
+    this.#scopes.at(-1)?.set(name, unique);
+    return unique;
+  }
+
+  #unique(name: string): string {
+    this.#declared += 1;
+    return `${name}_${this.#declared}`;
+  }
+}

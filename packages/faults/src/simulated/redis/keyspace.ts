@@ -1,0 +1,162 @@
+import type { Random } from '../../random.ts';
+import { ErrorReply, integer, type Reply, StatusReply } from './reply.ts';
+import { Stream, streamCommands } from './streams.ts';
+
+type Value = string | Map<string, string> | Stream;
+
+interface Stored {
+  readonly value: Value;
+  /** By the clock; `Infinity`: never. */
+  expiresAt: number;
+}
+
+const ok = new StatusReply('OK');
+const writing = new Set(['SET', 'DEL', 'HSET', 'XDEL', 'PEXPIRE', 'FLUSHALL']);
+
+/** The keys of a simulated Redis, and the journal of what was written: its append-only file. */
+export class Keyspace {
+  readonly #random: Random;
+  readonly #keys = new Map<string, Stored>();
+  #journal: { readonly at: number; readonly writtenAt: number; readonly commands: (readonly string[])[] }[] =
+    [];
+  /** The time of the command or script that runs: it does not change meanwhile. */
+  now = 0;
+  runId = '';
+  #evicted = 0;
+  /** Streams that have new entries. */
+  readonly grown = new Set<string>();
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.restart(0);
+  }
+
+  /** Begins as another server, without what was written in the last milliseconds. */
+  restart(losesMs: number): void {
+    this.runId = Array.from({ length: 40 }, () => this.#random.below(16).toString(16)).join('');
+    this.#evicted = 0;
+    this.#keys.clear();
+    // Not by its time: the clock may have been set back.
+    const kept = this.#journal.filter(({ writtenAt }) => writtenAt <= performance.now() - losesMs);
+    this.#journal = [];
+    for (const { at, commands } of kept) {
+      this.now = at;
+      for (const words of commands) this.call(words);
+    }
+    this.grown.clear();
+  }
+
+  /** Removes keys as Redis does when its memory is full, each with this probability. */
+  evict(probability: number, isEvictable: (key: string) => boolean): void {
+    this.now = Date.now();
+    for (const key of this.#keys.keys()) {
+      if (!isEvictable(key) || !this.#random.chance(probability)) continue;
+      this.#evicted += this.call(['DEL', key]) as number;
+    }
+  }
+
+  /** Runs a command. @throws `ErrorReply`, and another error for what the model does not know */
+  call(words: readonly string[]): Reply {
+    const [name = ''] = words;
+    const command = this.#commands[name];
+    if (command === undefined) throw new Error(`The simulated Redis does not know the command ${name}.`);
+    const reply = command(words);
+    // The id that an entry got, not `*`: it stays the same when the journal is read.
+    if (name === 'XADD') this.#write(words.with(words[2] === 'MAXLEN' ? 5 : 2, reply as string));
+    else if (writing.has(name)) this.#write(words);
+    return reply;
+  }
+
+  #write(words: readonly string[]): void {
+    const last = this.#journal.at(-1);
+    if (last?.at === this.now) last.commands.push(words);
+    else this.#journal.push({ at: this.now, writtenAt: performance.now(), commands: [words] });
+  }
+
+  #find(key: string): Stored | undefined {
+    const stored = this.#keys.get(key);
+    if (stored === undefined || this.now <= stored.expiresAt) return stored;
+    this.#keys.delete(key);
+    return undefined;
+  }
+
+  /** Finds a value of a type, or stores a new one if `create` is given. */
+  #value<T extends Value>(
+    key: string,
+    isType: (value: Value) => value is T,
+    create?: () => T,
+  ): T | undefined {
+    const value = this.#find(key)?.value;
+    if (value !== undefined) {
+      if (isType(value)) return value;
+      throw new ErrorReply('WRONGTYPE Operation against a key holding the wrong kind of value');
+    }
+    const created = create?.();
+    if (created !== undefined) this.#keys.set(key, { value: created, expiresAt: Infinity });
+    return created;
+  }
+
+  #hash(key: string, create?: () => Map<string, string>): Map<string, string> | undefined {
+    return this.#value(key, (value) => value instanceof Map, create);
+  }
+
+  readonly #commands: Readonly<Record<string, (words: readonly string[]) => Reply>> = {
+    GET: ([, key = '']) => this.#value(key, (value) => typeof value === 'string') ?? null,
+    SET: ([, key = '', value = '', ...options]) => {
+      const [first, second, third, ...rest] = options[0] === 'NX' ? options : ['', ...options];
+      if (rest.length > 0 || (second !== undefined && second !== 'PX'))
+        throw new Error(`SET with ${options.join(' ')}`);
+      const ms = second === undefined ? Infinity : positive(third);
+      if (first === 'NX' && this.#find(key) !== undefined) return null;
+      this.#keys.set(key, { value, expiresAt: this.now + ms });
+      return ok;
+    },
+    DEL: ([, ...keys]) =>
+      keys.filter((key) => this.#find(key) !== undefined && this.#keys.delete(key)).length,
+    HSET: ([, key = '', ...pairs]) => {
+      const hash = this.#hash(key, () => new Map());
+      const before = hash?.size ?? 0;
+      for (let at = 0; at < pairs.length; at += 2) hash?.set(pairs[at] ?? '', pairs[at + 1] ?? '');
+      return (hash?.size ?? 0) - before;
+    },
+    HGET: ([, key = '', field = '']) => this.#hash(key)?.get(field) ?? null,
+    HMGET: ([, key = '', ...fields]) => {
+      const hash = this.#hash(key);
+      return fields.map((field) => hash?.get(field) ?? null);
+    },
+    PEXPIRE: ([, key = '', ms = '']) => {
+      const stored = this.#find(key);
+      if (stored === undefined) return 0;
+      stored.expiresAt = this.now + integer(ms);
+      if (integer(ms) <= 0) this.#keys.delete(key);
+      return 1;
+    },
+    PTTL: ([, key = '']) => {
+      const stored = this.#find(key);
+      if (stored === undefined) return -2;
+      return stored.expiresAt === Infinity ? -1 : stored.expiresAt - this.now;
+    },
+    TIME: () => [String(Math.floor(this.now / 1000)), String((this.now % 1000) * 1000)],
+    INFO: ([, section]) => {
+      if (section === 'stats') return `# Stats\r\nevicted_keys:${this.#evicted}\r\n`;
+      if (section === 'server') return `# Server\r\nredis_version:7.0.15\r\nrun_id:${this.runId}\r\n`;
+      throw new Error(`INFO ${section}`);
+    },
+    FLUSHALL: () => {
+      this.#keys.clear();
+      return ok;
+    },
+    ...streamCommands({
+      surplus: () => this.#random.from(1, 100),
+      now: () => this.now,
+      find: (key, create) => this.#value(key, (value) => value instanceof Stream, create),
+      added: (key) => this.grown.add(key),
+    }),
+  };
+}
+
+function positive(word = ''): number {
+  const ms = integer(word);
+  if (ms > 0) return ms;
+  throw new ErrorReply("ERR invalid expire time in 'set' command");
+}

@@ -1,0 +1,27 @@
+import type { Gateway, HttpResponse } from 'trpc-gateway';
+import type { ServiceProcess } from '../service/service.ts';
+import type { SimulatedProcess } from './simulatedProcess.ts';
+
+/** The callbacks of an open WebSocket, which the gateway has returned. */
+type Accept = Exclude<Awaited<ReturnType<Gateway['upgrade']>>, HttpResponse | undefined>;
+type SocketHandler = ReturnType<Accept>;
+
+/** A body that is being sent. */
+export interface SentBody {
+  end?(): void;
+  expire?(): void;
+}
+
+/** A process of the service from its start to its end, and the connections to it. */
+export interface RunningProcess {
+  readonly process: SimulatedProcess;
+  readonly gateway: Gateway;
+  readonly service: ServiceProcess;
+  readonly connections: Set<{ cut(): void }>;
+  readonly sockets: Set<SocketHandler>;
+  readonly bodies: Set<SentBody>;
+  /** How many requests it has received, each of which it logs. */
+  received: number;
+  /** Whether it accepts no more connections. */
+  isStopping: boolean;
+}

@@ -1,0 +1,20 @@
+import type { Plan } from '../history/plan.ts';
+
+/**
+ * Leaves out of a plan what its failure does not need: steps, many at once first, and processes.
+ * @param fails whether the history of a plan still fails
+ */
+export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
+  let { processes, steps } = plan;
+  // oxlint-disable no-await-in-loop -- each from the one before
+  for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = 0; at < steps.length;) {
+      const fewer = steps.toSpliced(at, size);
+      if (await fails({ ...plan, steps: fewer })) steps = fewer;
+      else at += size;
+    }
+  }
+  while (processes > 1 && (await fails({ ...plan, steps, processes: processes - 1 }))) processes -= 1;
+  // oxlint-enable no-await-in-loop
+  return { ...plan, processes, steps };
+}
