@@ -22,10 +22,10 @@ export function cellsOf(
   const lacksStrace = commandMissing('strace');
   const lacksDisks = lacksSmallDisks();
   const canRun = ({ fault, state }: Cell) => {
-    const { command, storage } = faults[state][fault] ?? {};
+    const { storage, usesStrace = false } = faults[state][fault] ?? {};
     if (state === 'redis' && !hasRedis) return false;
     if (state === 'mongodb' && mongodbUri === undefined) return false;
-    return !(command === 'strace' && lacksStrace) && !(storage === 'smallDisk' && lacksDisks);
+    return !(usesStrace && lacksStrace) && !(storage === 'smallDisk' && lacksDisks);
   };
   const isChosen = ({ fault, state }: Cell) =>
     (chosen.state ?? state) === state && (chosen.fault ?? fault) === fault;

@@ -21,8 +21,7 @@ export interface RealFault extends Pick<Fault, 'kills' | 'loses' | 'separates'> 
   readonly begin: Begin;
   /** Default: the state of the row. */
   readonly storage?: StorageKind;
-  /** A command that it needs. */
-  readonly command?: string;
+  readonly usesStrace?: boolean;
   /** Whether a process may end by it, and is then started again. */
   readonly ends?: boolean;
 }
@@ -166,10 +165,10 @@ const redisFaults: Readonly<Record<string, RealFault>> = {
 /** System calls that fail or hang, from the first, second or third on, or once. */
 const ofSystemCall = (call: string, effect: string): RealFault => ({
   separates: true,
-  // LMDB for Node (3.5.6) frees memory twice after a write that has failed: SIGABRT, now or when the process stops.
+  // After a write that has failed, lmdb 3.5.6 damages its heap at times: SIGABRT, at once or when the process stops.
   ends: call === 'pwrite64',
   kills: call === 'pwrite64',
-  command: 'strace',
+  usesStrace: true,
   begin: ofProcess(async ({ storage }, { service }, random) => {
     const when = `${random.from(1, 3)}${random.chance(0.5) ? '+' : ''}`;
     return attachStrace(
@@ -189,7 +188,6 @@ const folderFaults: Readonly<Record<string, RealFault>> = {
   'full disk': {
     storage: 'smallDisk',
     separates: true,
-    command: 'mount',
     async begin({ storage: { folder } }) {
       const filler = join(folder, 'filler');
       await writeFile(filler, Buffer.alloc(3_000_000)).catch(() => {});
