@@ -153,7 +153,8 @@ class Lease {
       this.usedAt = now;
       return this.#asOf(0, now);
     }
-    if (now - this.knownAt > leaseIdleMs) return undefined;
+    // Known in the future, if the clock was set back.
+    if (Math.abs(now - this.knownAt) > leaseIdleMs) return undefined;
     const taken = this.#asOf(count, now);
     return count === 0 || !taken.isTaken ? taken : undefined;
   }
@@ -214,7 +215,8 @@ class Leases {
     const clients = this.#clients;
     for (let attempt = 0; attempt < maxLeaseAttempts; attempt += 1) {
       // Uses a recent value without reading it again: the update fails if it has changed.
-      const isKnown = attempt === 0 && lease.fullAt !== undefined && Date.now() - lease.knownAt < leaseIdleMs;
+      const isRecent = Math.abs(Date.now() - lease.knownAt) < leaseIdleMs;
+      const isKnown = attempt === 0 && lease.fullAt !== undefined && isRecent;
       const before = isKnown
         ? lease.fullAt
         : (await clients.run((rows, options) => rows.findOne({ _id }, options)))?.fullAt;
