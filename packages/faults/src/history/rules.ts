@@ -26,6 +26,10 @@ export interface Evidence {
   readonly published: readonly Published[];
   /** How many processes have counted calls, each for itself while the state was away. */
   readonly counters: number;
+  /** How many processes there have been. */
+  readonly processes: number;
+  /** The tokens that were revoked. */
+  readonly revoked: ReadonlySet<string>;
 }
 
 /** The event that is published after the last fault. */
@@ -64,7 +68,8 @@ export function violationsOf(history: History, evidence: Evidence): readonly str
 /** Nothing acknowledged is lost, and nothing runs twice. */
 function ofOrder(order: Order, runs: readonly string[], { lost, mayBeCut }: Evidence): readonly string[] {
   const { knownBy, results, text, wasBlocked } = order;
-  if (knownBy === 'revoked') return [];
+  if (knownBy === 'revoked')
+    return runs.length > 1 && !lost.keys ? [`${text} ran ${runs.length} times.`] : [];
   if (knownBy === undefined) return [`${text} is not known.`];
   const problems: string[] = [];
   // Without the keys, repeats are new calls.
@@ -79,19 +84,20 @@ function ofOrder(order: Order, runs: readonly string[], { lost, mayBeCut }: Evid
 
 /** How long a call takes at most besides its deadline, in milliseconds. */
 const marginMs = 3000;
-const expected = new Set([401, 409, 429, 503, 504]);
+const expected = new Set([409, 429, 503, 504]);
 
 /** Every call is answered in time, or its connection ends. */
 function ofCall(
-  { endedAt, input, key, outcome, procedure, sentAt }: SentCall,
+  { endedAt, input, key, outcome, procedure, sentAt, token }: SentCall,
   runsOf: (text: string) => readonly string[],
-  { frozenMs }: Evidence,
+  { frozenMs, revoked }: Evidence,
 ): readonly string[] {
   const problems: string[] = [];
   const name = `${procedure} ${JSON.stringify(input)} ${key ?? ''}`;
   if (endedAt - sentAt > callTimeoutMs + marginMs + frozenMs)
     problems.push(`${name} took ${endedAt - sentAt} ms.`);
-  if (outcome.kind === 'failed' && !expected.has(outcome.status))
+  const isExpected = (status: number) => expected.has(status) || (status === 401 && revoked.has(token));
+  if (outcome.kind === 'failed' && !isExpected(outcome.status))
     problems.push(`${name} was answered with ${outcome.status}: ${outcome.message}`);
   if (procedure === 'note') {
     const runs = runsOf(String(input['text']));
@@ -213,7 +219,7 @@ function ofReader(
 function ofRuns(
   { readers }: History,
   runsOf: (text: string) => readonly string[],
-  { counters, lost }: Evidence,
+  { lost, processes }: Evidence,
 ): readonly string[] {
   const begun = new Map(readers.map(({ key }) => [key, runsOf(`answer ${key}`).length]));
   const twice = Array.from(begun).flatMap(([key, count]) =>
@@ -221,7 +227,7 @@ function ofRuns(
   );
   // Those of the caller that begins many at once.
   const many = Array.from(begun).filter(([key, count]) => key.includes('-') && count > 0).length;
-  const bound = counters * runLimits.maxRunsPerCaller;
+  const bound = processes * runLimits.maxRunsPerCaller;
   return many > bound ? [...twice, `one caller has begun ${many} runs, more than ${bound}.`] : twice;
 }
 

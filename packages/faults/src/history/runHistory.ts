@@ -66,7 +66,7 @@ class Run {
     await this.#world.start(processes);
     const acting = steps.map(async (step) => {
       await sleep(step.at);
-      await this.#act(step).catch((error: unknown) => this.#failures.push(String((error as Error).stack)));
+      await this.#noting(this.#act(step));
     });
     await Promise.all(acting.filter((_, at) => steps[at]?.kind === 'fault'));
     const recoversAt = this.#history.now;
@@ -77,6 +77,11 @@ class Run {
     this.#leaving.abort();
     const problems = await this.#world.end();
     return { ...(await this.#report([...this.#failures, ...problems])), recoveryMs };
+  }
+
+  /** Notes what is wrong with the laboratory itself, such as a response that is none of its protocol. */
+  async #noting(action: Promise<void>): Promise<void> {
+    await action.catch((error: unknown) => this.#failures.push(String((error as Error).stack)));
   }
 
   #client(token: string, seed: number): Client {
@@ -106,7 +111,7 @@ class Run {
         return undefined;
       }
       case 'subscribe':
-        void this.#client('ada', seed).subscribe(step.channel);
+        void this.#noting(this.#client('ada', seed).subscribe(step.channel));
         return undefined;
       case 'answer':
         return this.#client(step.token, seed).answer(step.key);
@@ -167,19 +172,22 @@ class Run {
 
   async #report(problems: readonly string[]): Promise<Omit<Report, 'recoveryMs'>> {
     const { calls, faults, lines = [] } = this.#history;
-    const loses = new Set(this.#begun.map((fault) => fault.loses));
+    const lost = new Set(this.#begun.map(({ loses }) => loses));
+    const splitsCounts = this.#begun.some(({ kills, loses, separates }) => kills || loses || separates);
     const violations = violationsOf(this.#history, {
       effects: await this.#world.effects(),
       frozenMs: this.#frozenMs + (this.#world.marginMs ?? 0),
       lost: {
-        keys: loses.has('keys') || loses.has('both'),
-        events: loses.has('events') || loses.has('both'),
+        keys: lost.has('keys') || lost.has('both'),
+        events: lost.has('events') || lost.has('both'),
       },
       mayBeCut: this.#begun.some(({ kills }) => kills),
       wasRewound: this.#begun.some(({ rewinds }) => rewinds),
       wasAway: this.#begun.some(({ separates }) => separates),
       published: this.#world.published,
-      counters: this.#plan.processes + faults.length,
+      counters: 1 + (splitsCounts ? this.#plan.processes + faults.length : 0),
+      processes: this.#plan.processes + faults.length,
+      revoked: new Set(this.#plan.steps.flatMap((step) => (step.kind === 'revoke' ? [step.token] : []))),
     });
     const slowestMs = Math.max(...calls.map(({ endedAt, sentAt }) => endedAt - sentAt));
     return { violations: [...problems, ...violations], calls: calls.length, faults, lines, slowestMs };

@@ -76,7 +76,7 @@ async function explore(): Promise<void> {
     for (const fault of report.faults) faults[fault] = (faults[fault] ?? 0) + 1;
     if (report.violations.length === 0) continue;
     process.stdout.write(
-      `seed ${plan.seed} (${plan.backend}) violates a rule: ${report.violations.join(' ')}\n\n`,
+      `--seed ${plan.backend}:${plan.seed} violates a rule: ${report.violations.join(' ')}\n\n`,
     );
     return await print(await shrink(plan, async (each) => (await run(each)).violations.length > 0));
     // oxlint-enable no-await-in-loop

@@ -14,8 +14,8 @@ async function simulate(args: readonly string[], node = process.execPath): Promi
   const imports = ['--conditions=trpc-gateway-source', '--import', fileOf('hooks.ts')];
   const command = promisify(execFile);
   const run = command(node, [...imports, fileOf('main.ts'), ...args], { maxBuffer: 2 ** 26 });
-  const { stdout } = await run.catch((error: { readonly stdout: string }) => error);
-  return stdout;
+  const { stderr, stdout } = await run.catch((error: Awaited<typeof run>) => error);
+  return stdout + stderr;
 }
 
 /** Seeds that have found faults of the product: with the fault, their histories violate a rule. */

@@ -6,11 +6,11 @@ const longestMs = 60_000;
 /** Runs in a thread of its own, which goes on where the histories hang in a loop. */
 const program = `
 const { workerData: [shared, longestMs] } = require('node:worker_threads');
-let seed, since;
+let count, since;
 setInterval(() => {
-  if (seed !== shared[0]) [seed, since] = [shared[0], Date.now()];
+  if (count !== shared[1]) [count, since] = [shared[1], Date.now()];
   if (Date.now() - since < longestMs) return;
-  require('node:fs').writeSync(1, 'The history of seed ' + seed + ' does not end: it hangs in a loop.\\n');
+  require('node:fs').writeSync(1, 'The history of seed ' + shared[0] + ' does not end: it hangs in a loop.\\n');
   process.kill(process.pid, 'SIGKILL');
 }, 1000);`;
 
@@ -19,8 +19,11 @@ setInterval(() => {
  * @returns a function to call before each, with its seed
  */
 export function watchHistories(): (seed: number) => void {
-  const shared = new Int32Array(new SharedArrayBuffer(4));
+  const shared = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(program, { eval: true, workerData: [shared, longestMs] });
   worker.unref();
-  return (seed) => void (shared[0] = seed);
+  return (seed) => {
+    shared[0] = seed;
+    shared[1] = (shared[1] ?? 0) + 1;
+  };
 }

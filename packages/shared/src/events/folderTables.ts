@@ -11,7 +11,7 @@ type Table = Database<Buffer, Uint8Array>;
  */
 export interface EventTables {
   readonly epoch: string;
-  /** Whether the file had no epoch, and has had no event. */
+  /** Whether the file had no epoch. One that has had no event may be an older copy, which has one. */
   readonly isNew: boolean;
   readonly root: RootDatabase<Buffer, Uint8Array>;
   /** `ChannelRow` by hash. */
@@ -96,7 +96,6 @@ const positionsPerMs = 256;
  * Must run in a write transaction.
  */
 export function beginOpening(tables: EventTables, now: number): void {
-  // One without an event may be such a copy, too.
   if (tables.isNew) return;
   const { newest, forgotten } = readLog(tables);
   const first = now * positionsPerMs;

@@ -242,7 +242,7 @@ describe('resumable', () => {
     await client.take(1);
     // Until just before the run is looked after: its readers say that they read it a little later.
     await sleep(900);
-    // As SIGSTOP does, and a machine that sleeps.
+    // As SIGSTOP does.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
     await sleep(600);
     expect(producer.signal?.aborted).toBe(false);
