@@ -15,6 +15,6 @@ export default defineConfig({
     // `.ci/run` runs it behind its tests.
     testTimeout: 1_800_000,
     maxConcurrency: 3,
-    hookTimeout: 600_000,
+    hookTimeout: 1_200_000,
   },
 });
