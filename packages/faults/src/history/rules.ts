@@ -182,10 +182,11 @@ const isOwnLimit = (end: StreamEnd): boolean =>
 function ofResyncs(
   { channel, items }: Journey,
   calls: readonly SentCall[],
-  { lost }: Evidence,
+  { lost, published }: Evidence,
 ): readonly string[] {
+  const byFaults = published.filter((each) => each.channel === channel);
   const sent = calls.filter(({ input, procedure }) => procedure === 'publish' && input['key'] === channel);
-  if (lost.events || sent.length > keptEvents) return [];
+  if (lost.events || sent.length + byFaults.length > keptEvents) return [];
   const before = (at: number) => items[at - 1]?.id;
   return items.flatMap(({ type }, at) =>
     type === 'resync' && at > 0
