@@ -1,13 +1,13 @@
 import { memoryState } from 'trpc-gateway';
-import { memoryEventLog } from 'trpc-gateway-shared';
+import { type EventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { folderEventLog } from 'trpc-gateway-shared/events/folder';
 import { redisEventLog } from 'trpc-gateway-shared/events/redis';
-import { folderState } from 'trpc-gateway-shared/state/folder';
-import { redisState } from 'trpc-gateway-shared/state/redis';
+import { type FolderState, folderState } from 'trpc-gateway-shared/state/folder';
+import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
 import type { Random } from '../random.ts';
-import type { Backend, FaultyProcesses } from './backend.ts';
+import type { Backend, FaultyProcesses, OpenedBackend } from './backend.ts';
 import { mount, unmountAll } from './disk/mounts.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
@@ -37,14 +37,7 @@ const backends: Readonly<Record<Plan['backend'], (random: Random) => Backend>> =
         const path = `/${process.name}/data`;
         const state = folderState({ path });
         const log = folderEventLog({ path });
-        return {
-          state,
-          log,
-          async close() {
-            await log.close();
-            await state.close();
-          },
-        };
+        return opened(state, log);
       },
       faults: (processes, published) => folderFaults(disk, processes, published),
     };
@@ -57,19 +50,21 @@ const backends: Readonly<Record<Plan['backend'], (random: Random) => Backend>> =
         const connect = () => server.client(process);
         const state = await redisState({ connect });
         const log = redisEventLog({ connect });
-        return {
-          state,
-          log,
-          async close() {
-            await log.close();
-            await state.close();
-          },
-        };
+        return opened(state, log);
       },
       faults: (processes, published) => redisFaults(server, processes, published),
     };
   },
 };
+
+const opened = (state: FolderState | RedisState, log: EventLog): OpenedBackend => ({
+  state,
+  log,
+  async close() {
+    await log.close();
+    await state.close();
+  },
+});
 
 /** How often a burst is one: it takes as long as ten histories. */
 const burstRate = 0.1;

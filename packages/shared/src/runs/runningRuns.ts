@@ -96,7 +96,7 @@ export function createRunningRuns(log: EventLog, limits: RunLimits) {
       const now = performance.now();
       runs.set(number, { caller, stop, tooLongAt: now + maxDurationMs, abandonedAt: now + abandonedMs });
       if (runs.size > 1) return;
-      tickedAt = performance.now();
+      tickedAt = now;
       timer = setInterval(tick, tickMs).unref();
       following = new AbortController();
       void channel.follow(onItem, following.signal);
