@@ -200,12 +200,15 @@ describe.skipIf(!hasRedis)('Redis', () => {
     // An append and a page for each event.
     expect(after.eval - before.eval).toBeLessThanOrEqual(202);
     expect(after.xread - before.xread).toBeLessThanOrEqual(102);
+    // The first read that ends may bring the last event, which was read before: each reader looks once more. The next has nothing.
+    await expect.poll(async () => (await commandsOf(client)).xread).toBeGreaterThan(after.xread + 1);
+    const quiet = await commandsOf(client);
     const idleSince = performance.now();
     await sleep(4000);
     const idle = await commandsOf(client);
-    expect(idle.eval - after.eval).toBe(0);
+    expect(idle.eval - quiet.eval).toBe(0);
     const seconds = (performance.now() - idleSince) / 1000;
-    expect(idle.xread - after.xread).toBeLessThanOrEqual(1 + Math.ceil(seconds / 2));
+    expect(idle.xread - quiet.xread).toBeLessThanOrEqual(1 + Math.ceil(seconds / 2));
   });
 });
 
