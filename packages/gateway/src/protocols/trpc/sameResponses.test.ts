@@ -4,7 +4,8 @@ import { sortedLines } from '@petstore/testing/jsonLines';
 import { changedHeaders } from '@petstore/testing/olderTrpc';
 import { expect, it } from 'vitest';
 import type { createGateway } from '../../gateway.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { FetchRequest } from '../../adapters/serve/fetchRequest.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
 import { rows, type Row } from './testing/comparedRequests.ts';
 import {
@@ -214,34 +215,20 @@ async function textOf(
   }
 }
 
+/** @param hasBody whether the body has arrived with the head */
 function requestOf(target: string, { method, headers = [], body = '' }: Row, hasBody: boolean): HttpRequest {
   const [path = '', ...query] = target.split('?');
-  const all: [name: string, value: string][] = [
-    ['host', 'localhost'],
-    ...headers.map(([name, value]): [string, string] => [name.toLowerCase(), value]),
-  ];
   const bytes = new TextEncoder().encode(body);
-  const signal = new AbortController().signal;
-  return {
+  const request = new Request('http://localhost', {
     method,
+    headers: [['host', 'localhost'], ...headers] as [string, string][],
+    ...(method !== 'GET' && method !== 'HEAD' && { body: bytes }),
+  });
+  return Object.assign(new FetchRequest(request, Infinity, '127.0.0.1'), {
     path,
     query: query.join('?'),
-    header: (name) => all.find(([other]) => other === name)?.[1] || undefined,
-    hasHeader: (name) => all.some(([other]) => other === name),
-    headers: () => all,
-    remoteAddress: () => '127.0.0.1',
-    isAborted: false,
-    signal,
     ...(hasBody && { bodyNow: () => bytes }),
-    body: async (maxBytes) => {
-      if (bytes.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
-      return bytes;
-    },
-    async *bodyChunks() {
-      yield bytes.subarray(0, 2);
-      yield bytes.subarray(2);
-    },
-  };
+  });
 }
 
 /** Headers that only the gateway sets, or that belong to the connection. */

@@ -1,35 +1,15 @@
-import { initTRPC, lazy, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC, lazy, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser, type HTTPBaseHandlerOptions } from '@trpc/server/http';
-import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
+import { observable } from '@trpc/server/observable';
+import { TRPC_ERROR_CODES_BY_KEY, type TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { isTrpcBefore } from '@petstore/testing/olderTrpc';
 import { z } from 'zod';
 
 // The router and the settings with which the gateway and tRPC's own code are compared.
 
 /** All codes of `TRPCError`, each with its own status. */
-export const errorCodes = [
-  'PARSE_ERROR',
-  'BAD_REQUEST',
-  'INTERNAL_SERVER_ERROR',
-  'NOT_IMPLEMENTED',
-  'BAD_GATEWAY',
-  'SERVICE_UNAVAILABLE',
-  'GATEWAY_TIMEOUT',
-  'UNAUTHORIZED',
-  'PAYMENT_REQUIRED',
-  'FORBIDDEN',
-  'NOT_FOUND',
-  'METHOD_NOT_SUPPORTED',
-  'TIMEOUT',
-  'CONFLICT',
-  'PRECONDITION_FAILED',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'UNPROCESSABLE_CONTENT',
-  'PRECONDITION_REQUIRED',
-  'TOO_MANY_REQUESTS',
-  'CLIENT_CLOSED_REQUEST',
-] as const satisfies readonly TRPC_ERROR_CODE_KEY[];
+export const errorCodes = Object.keys(TRPC_ERROR_CODES_BY_KEY) as TRPC_ERROR_CODE_KEY[];
 
 /** The arguments of the callbacks of one side. */
 export type Events = unknown[][];
@@ -69,6 +49,7 @@ export function routerOf(setting: Setting) {
     ...(setting.transformer && { transformer: serialization }),
     ...(setting.pathSeparator !== undefined && { pathSeparator: setting.pathSeparator }),
     ...(setting.sse && { sse: setting.sse }),
+    ...(setting.jsonl && { jsonl: setting.jsonl }),
     errorFormatter: ({ shape, error, path, input, type }) => {
       if (error.message === 'unformattable') throw new TypeError('The formatter broke.');
       if (error.message === 'teapot') return { ...shape, data: { ...shape.data, httpStatus: 418 } };
@@ -120,13 +101,24 @@ export function routerOf(setting: Setting) {
       throw new TRPCError({ code: 'FORBIDDEN', message: 'Not counted' });
     }),
     notCounted: any.subscription((() => 5) as never),
+    tracks: any.subscription(async function* () {
+      yield tracked('a', 1);
+      yield 2;
+    }),
+    observed: any.subscription(({ input }) =>
+      observable<unknown>((observer) => {
+        observer.next(input);
+        if (input === 'fails') observer.error(new TRPCError({ code: 'CONFLICT', message: 'Observed' }));
+        else observer.complete();
+      }),
+    ),
+    countSlowly: any.subscription(async function* () {
+      yield 1;
+      await sleep(100);
+      yield 2;
+    }),
     at: step.query(() => new Date(0)),
-    add: step
-      .input(z.object({ a: z.int(), b: z.int().default(1) }))
-      .output(z.number())
-      .query(({ input }) => input.a + input.b),
     optional: step.input(z.object({ n: z.number() }).optional()).query(({ input }) => input ?? 'none'),
-    named: step.input(z.object({ name: z.string() })).mutation(({ input }) => input),
     throwCode: step.input(z.enum(errorCodes)).query(({ input }) => {
       throw new TRPCError({ code: input, message: `This is ${input}` });
     }),
@@ -150,6 +142,8 @@ export const shown = (input: unknown): unknown =>
       ? 'a stream'
       : input;
 
+type StreamOptions = NonNullable<Parameters<typeof initTRPC.create>[0]>;
+
 /** The configuration of both sides. */
 export interface Setting {
   readonly options?: Pick<
@@ -158,7 +152,9 @@ export interface Setting {
   >;
   readonly transformer?: true;
   readonly pathSeparator?: '-' | '~';
-  readonly sse?: { readonly enabled: boolean };
+  /** tRPC's options of streams. */
+  readonly sse?: StreamOptions['sse'];
+  readonly jsonl?: StreamOptions['jsonl'];
   readonly basePath?: `/${string}`;
   readonly context?: 'fails' | 'forbids' | 'waits' | 'readsInput';
 }
@@ -166,6 +162,14 @@ export interface Setting {
 function throwNoMeta(): never {
   throw new TypeError('No meta');
 }
+
+/** Pings after `intervalMs`, and a client that connects again after `reconnectAfterInactivityMs` without one. */
+const pingsAnd = (intervalMs: number | undefined, reconnectAfterInactivityMs: number) => ({
+  sse: {
+    ping: { enabled: true, ...(intervalMs !== undefined && { intervalMs }) },
+    client: { reconnectAfterInactivityMs },
+  },
+});
 
 export const settings = {
   default: {},
@@ -179,6 +183,15 @@ export const settings = {
   longPath: { basePath: '/api/v1/' },
   unencodedPath: { basePath: '/ä b' },
   noEvents: { sse: { enabled: false } },
+  reconnects: { sse: { client: { reconnectAfterInactivityMs: 10_000 } } },
+  pings: { sse: { ping: { enabled: true, intervalMs: 70 } } },
+  pingsAtReconnect: pingsAnd(900, 900),
+  pingsAfterReconnect: pingsAnd(901, 900),
+  pingsByDefaultAtReconnect: pingsAnd(undefined, 1000),
+  pingsByDefaultAfterReconnect: pingsAnd(undefined, 999),
+  endsImmediately: { sse: { emitAndEndImmediately: true } },
+  endsInTime: { sse: { maxDurationMs: 50 } },
+  otherLinesType: { jsonl: { contentType: 'application/jsonl' } },
   contextFails: { context: 'fails' },
   contextForbids: { context: 'forbids' },
   contextWaits: { context: 'waits' },
