@@ -3,81 +3,13 @@ import { expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { sendOnce } from '../client.ts';
 import { startService } from '../startService.ts';
+import { rows, type Row } from './bytes.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { serveOfficial } from './officialServer.ts';
 import { startWith, type Running } from './start.ts';
 
 // The gateway answers as tRPC's standalone adapter does. Each row is sent to both servers over a port as the same bytes. It
 // has what adapters read or write: `sameResponses.test.ts` beside the protocol compares the rest in process.
-
-/** One request that is sent to both servers. */
-interface Row {
-  readonly name: string;
-  readonly method: string;
-  /** The path below `/trpc`, with its leading slash, and the query. */
-  readonly target: string;
-  readonly headers?: Headers;
-  readonly body?: string | Uint8Array;
-  /** The limit of the body of both servers, in bytes. */
-  readonly maxBodySize?: number;
-}
-
-type Headers = readonly (readonly [name: string, value: string])[];
-const type = (value: string): Headers => [['Content-Type', value]];
-const json = type('application/json');
-const octets = type('application/octet-stream');
-const inputQuery = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
-const get = (name: string, target: string, headers: Headers = []): Row => ({
-  name,
-  method: 'GET',
-  target,
-  headers,
-});
-const post = (name: string, target: string, body: Row['body'], headers = json): Row => ({
-  name,
-  method: 'POST',
-  target,
-  headers,
-  ...(body !== undefined && { body }),
-});
-const tooLarge = (row: Row): Row => ({ ...row, maxBodySize: 100 });
-
-const rows: readonly Row[] = [
-  get('a query beyond ASCII', `/hello?${inputQuery({ name: 'ü 🐶 \u2028' })}`),
-  get('a query that returns undefined', '/nothing'),
-  post('a mutation', '/write', '{"name":"Rex"}'),
-  post('a mutation without input or output', '/touch', undefined),
-  post('a mutation with an empty body', '/write', ''),
-  post('a mutation whose body is not UTF-8', '/write', Buffer.from('{"name":"\u00ff"}', 'latin1')),
-  post('a mutation with a large body', '/write', JSON.stringify({ name: 'x'.repeat(200_000) })),
-  post('a mutation whose input is in the query', `/write?${inputQuery({ name: 'Rex' })}`, undefined),
-  post('a mutation of JSON with white space', '/write', '{"name":"Rex"}', type(' application/json ; x=y')),
-  post('a mutation without a media type or a body', '/touch', undefined, []),
-  post(
-    'a form',
-    '/upload',
-    '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
-    type('multipart/form-data; boundary=x'),
-  ),
-  post('bytes', '/bytes', new Uint8Array(1000), octets),
-  post('no bytes', '/bytes', '', octets),
-  { name: 'PUT of a query', method: 'PUT', target: '/hello', headers: json, body: '{}' },
-  { name: 'HEAD of a query', method: 'HEAD', target: '/hello' },
-  get('no procedure', ''),
-  get('a path whose percent-encoding is not UTF-8', '/%ff'),
-  get('an empty trpc-accept', '/hello', [['trpc-accept', '']]),
-  get('a query whose Content-Type is sent twice', '/hello', [...json, ...type('text/plain')]),
-  post('a mutation whose Content-Type is sent twice', '/write', '{"name":"Rex"}', [
-    ...json,
-    ...type('text/plain'),
-  ]),
-  get('a header beyond ASCII', '/hello', [['X-Name', 'a\u00fcb']]),
-  tooLarge(post('a body too large', '/write', JSON.stringify({ name: 'x'.repeat(200) }))),
-  tooLarge(post('a batch whose body is too large', '/write,write?batch=1', 'x'.repeat(200))),
-  tooLarge(post('a body too large for a procedure that reads none', '/touch', 'x'.repeat(200))),
-  tooLarge(post('a body too large for an unknown procedure', '/missing', 'x'.repeat(200))),
-  tooLarge(post('bytes that are too many', '/bytes', new Uint8Array(200), octets)),
-];
 
 /** Headers of a server or a connection, which are not compared, and those that versions of tRPC differ in. */
 const serverHeaders = new Set([

@@ -1,18 +1,11 @@
-import { initTRPC, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { initTRPC, lazy, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import fc from 'fast-check';
-import {
-  buildChain,
-  chainPlan,
-  type Chain,
-  type ChainPlan,
-} from '../../../procedures/testing/randomChain.ts';
+import { z } from 'zod';
 
-/** Random messages of a client on a WebSocket, and the random procedures of the server. */
+/** Random messages of a client on a WebSocket. */
 export interface SocketPlan {
-  readonly chains: readonly ChainPlan[];
   readonly hasTransformer: boolean;
-  readonly context: object;
   readonly steps: readonly Step[];
 }
 
@@ -35,6 +28,100 @@ interface Call {
   readonly lastEventId: unknown;
 }
 
+/** A transformer that rejects inputs that are not wrapped, and throws for some errors. */
+const transformer = {
+  serialize(value: unknown) {
+    if ((value as { readonly message?: unknown } | undefined)?.message === 'Unserializable')
+      throw new Error('Cannot be serialized');
+    return { wrapped: value };
+  },
+  deserialize(value: unknown) {
+    if (typeof value !== 'object' || value === null || !('wrapped' in value)) throw new Error('Not wrapped');
+    return value.wrapped;
+  },
+};
+
+/** Builds the router of both servers. */
+export function routerOf({ hasTransformer }: Pick<SocketPlan, 'hasTransformer'>): AnyTRPCRouter {
+  const t = initTRPC.create({
+    isDev: false,
+    ...(hasTransformer && { transformer }),
+    errorFormatter({ shape, error, path, type, input, ctx }) {
+      if (error.message === 'Unformattable') throw new Error('The formatter failed');
+      return { ...shape, data: { ...shape.data, received: { path, type, input, ctx } } };
+    },
+  });
+  const { procedure } = t;
+  const throwConflict = (text: string) => {
+    throw new TRPCError({ code: 'CONFLICT', message: text });
+  };
+  const slow = procedure.use(async ({ next }) => {
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    return next();
+  });
+  return t.router({
+    context: procedure.query(({ ctx }) => ctx),
+    checked: procedure.input(z.object({ a: z.number() })).query(({ input }) => input),
+    checkedLater: slow.input(z.object({ b: z.string() })).mutation(async ({ input }) => input),
+    lastEvent: slow.input(z.unknown()).subscription(async function* ({ input }) {
+      yield input;
+    }),
+    later: lazy(async () => ({ default: t.router({ hello: procedure.query(() => 'loaded') }) })),
+    ready: procedure.query(() => 'ready'),
+    nothing: procedure.mutation(() => undefined),
+    keyed: procedure.query(() => ({ toJSON: (key: string) => `as ${key}` })),
+    iterable: procedure.query(async function* () {
+      yield 1;
+    }),
+    observed: procedure.mutation(() => observable(() => () => {})),
+    bigint: procedure.query(() => 1n),
+    unformattable: procedure.query(() => throwConflict('Unformattable')),
+    unserializable: procedure.query(async () => throwConflict('Unserializable')),
+    count: procedure.subscription(async function* () {
+      yield 1;
+      yield 2;
+    }),
+    silent: procedure.subscription(async function* ({ signal }) {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      yield 1;
+    }),
+    failing: procedure.subscription(async function* () {
+      yield 1;
+      throwConflict('After the first');
+    }),
+    unserializableEvents: procedure.subscription(async function* () {
+      yield 1;
+      throwConflict('Unserializable');
+    }),
+    bigintEvents: procedure.subscription(async function* () {
+      yield 1n as unknown as number;
+    }),
+    trackedEvents: procedure.subscription(async function* () {
+      yield tracked('a', 1);
+      yield 2;
+    }),
+    noEvents: procedure.subscription((() => 5) as never),
+    observedEvents: procedure.subscription(() =>
+      observable<number>((observer) => {
+        observer.next(1);
+        observer.complete();
+      }),
+    ),
+    observedFailure: procedure.subscription(() =>
+      observable<number>((observer) => {
+        observer.next(1);
+        observer.error(new TRPCError({ code: 'CONFLICT', message: 'Observed' }));
+      }),
+    ),
+    stoppedEarly: procedure.subscription(async ({ signal }) => {
+      await new Promise((_resolve, reject) =>
+        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+      return observable<number>(() => () => {});
+    }),
+  });
+}
+
 const maxCalls = 5;
 
 const oftenOf = (usual: readonly unknown[], rare: readonly unknown[]) =>
@@ -43,36 +130,12 @@ const oftenOf = (usual: readonly unknown[], rare: readonly unknown[]) =>
     { weight: 1, arbitrary: fc.constantFrom(...rare) },
   );
 
-const chainNames = ['chain0', 'chain1', 'chain2'];
-const fixedQueries = [
-  'ready',
-  'nothing',
-  'keyed',
-  'iterable',
-  'observed',
-  'bigint',
-  'unformattable',
-  'unserializable',
-];
-const subscriptions = [
-  'count',
-  'silent',
-  'failing',
-  'unserializableEvents',
-  'bigintEvents',
-  'trackedEvents',
-  'noEvents',
-  'observedEvents',
-  'observedFailure',
-  'stoppedEarly',
-];
-
 const call: fc.Arbitrary<Call> = fc.record({
   id: oftenOf([1, 2, 3, 'a', -0, 1.5], [null, undefined, true, {}, 1e300]),
   jsonrpc: oftenOf([undefined, '2.0'], ['1.0', null, 2]),
   path: oftenOf(
-    [...chainNames, ...chainNames, ...chainNames, ...fixedQueries, ...subscriptions],
-    ['nope', '__proto__', 'toString', '', 'later.hello', 5, undefined],
+    [...Object.keys(routerOf({ hasTransformer: false })._def.procedures), 'later.hello'],
+    ['nope', '__proto__', 'toString', '', 5, undefined],
   ),
   // `own`: the type of the procedure.
   method: oftenOf(['own'], ['query', 'mutation', 'subscription', 'call', undefined]),
@@ -133,111 +196,12 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
 );
 
 export const socketPlan: fc.Arbitrary<SocketPlan> = fc.record({
-  // Without plans that tRPC cannot build.
-  chains: fc.array(
-    chainPlan.filter(
-      (plan) => plan.type !== 'subscription' && !plan.isConcurrent && buildChain(plan) !== undefined,
-    ),
-    { minLength: chainNames.length, maxLength: chainNames.length },
-  ),
   hasTransformer: fc.integer({ min: 0, max: 3 }).map((number) => number === 0),
-  context: fc.constantFrom({ user: 'ann', depth: 0 }, {}),
   steps: fc.array(fc.record({ message: anyMessage, pause: fc.constantFrom('none', 'turn', 'quiet') }), {
     minLength: 1,
     maxLength: 8,
   }),
 });
-
-/** A transformer that rejects inputs that are not wrapped, and throws for some errors. */
-const transformer = {
-  serialize(value: unknown) {
-    if ((value as { readonly message?: unknown } | undefined)?.message === 'Unserializable')
-      throw new Error('Cannot be serialized');
-    return { wrapped: value };
-  },
-  deserialize(value: unknown) {
-    if (typeof value !== 'object' || value === null || !('wrapped' in value)) throw new Error('Not wrapped');
-    return value.wrapped;
-  },
-};
-
-export interface Served {
-  readonly router: AnyTRPCRouter;
-  readonly chains: readonly Chain[];
-}
-
-/** Builds the router of a plan. Each server needs its own, since parsers have state. */
-export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served {
-  const chains = plans.map((plan) => buildChain(plan) as Chain);
-  const t = initTRPC.create({
-    isDev: false,
-    ...(hasTransformer && { transformer }),
-    errorFormatter({ shape, error, path, type, input, ctx }) {
-      if (error.message === 'Unformattable') throw new Error('The formatter failed');
-      return { ...shape, data: { ...shape.data, received: { path, type, input, ctx } } };
-    },
-  });
-  const { procedure } = t;
-  const throwConflict = (text: string) => {
-    throw new TRPCError({ code: 'CONFLICT', message: text });
-  };
-  const router = t.router({
-    ...Object.fromEntries(chains.map((chain, index) => [`chain${index}`, chain.procedure])),
-    ready: procedure.query(() => 'ready'),
-    nothing: procedure.mutation(() => undefined),
-    keyed: procedure.query(() => ({ toJSON: (key: string) => `as ${key}` })),
-    iterable: procedure.query(async function* () {
-      yield 1;
-    }),
-    observed: procedure.mutation(() => observable(() => () => {})),
-    bigint: procedure.query(() => 1n),
-    unformattable: procedure.query(() => throwConflict('Unformattable')),
-    unserializable: procedure.query(async () => throwConflict('Unserializable')),
-    count: procedure.subscription(async function* () {
-      yield 1;
-      yield 2;
-    }),
-    silent: procedure.subscription(async function* ({ signal }) {
-      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
-      yield 1;
-    }),
-    failing: procedure.subscription(async function* () {
-      yield 1;
-      throwConflict('After the first');
-    }),
-    unserializableEvents: procedure.subscription(async function* () {
-      yield 1;
-      throwConflict('Unserializable');
-    }),
-    bigintEvents: procedure.subscription(async function* () {
-      yield 1n as unknown as number;
-    }),
-    trackedEvents: procedure.subscription(async function* () {
-      yield tracked('a', 1);
-      yield 2;
-    }),
-    noEvents: procedure.subscription((() => 5) as never),
-    observedEvents: procedure.subscription(() =>
-      observable<number>((observer) => {
-        observer.next(1);
-        observer.complete();
-      }),
-    ),
-    observedFailure: procedure.subscription(() =>
-      observable<number>((observer) => {
-        observer.next(1);
-        observer.error(new TRPCError({ code: 'CONFLICT', message: 'Observed' }));
-      }),
-    ),
-    stoppedEarly: procedure.subscription(async ({ signal }) => {
-      await new Promise((_resolve, reject) =>
-        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
-      );
-      return observable<number>(() => () => {});
-    }),
-  });
-  return { router, chains };
-}
 
 /** Encodes a message. */
 export function bytesOf(message: Message, router: AnyTRPCRouter, hasTransformer: boolean): Buffer {
