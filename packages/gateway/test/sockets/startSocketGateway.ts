@@ -1,16 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  bearer,
-  createGateway,
-  type RequestRecord,
-  type GatewayOptions,
-  type HttpRequest,
-} from 'trpc-gateway';
+import { bearer, createGateway, type RequestRecord, type HttpRequest } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { expect, onTestFinished, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { z } from 'zod';
 import type { Fetch } from '../fetch.ts';
@@ -35,7 +29,7 @@ interface RouterActivity {
   readonly release: PromiseWithResolvers<void>;
 }
 
-const kilobytes = (count: number) => 'x'.repeat(count * 1024);
+const sixteenKibibytes = 'x'.repeat(16_384);
 
 function createRouter(activity: RouterActivity) {
   const slow = async (name: string, ms: number, signal: AbortSignal | undefined) => {
@@ -46,7 +40,6 @@ function createRouter(activity: RouterActivity) {
   };
   return t.router({
     caller: t.procedure.query(({ ctx }) => ctx.caller ?? 'anonymous'),
-    large: t.procedure.input(z.int()).query(({ input }) => kilobytes(input)),
     slow: t.procedure.input(z.int()).query(({ input, signal }) => slow('query', input, signal)),
     /** Completes when `release` resolves. */
     waits: t.procedure.query(async () => {
@@ -91,24 +84,12 @@ function createRouter(activity: RouterActivity) {
       try {
         for (;;) {
           activity.pulled += 1;
-          yield kilobytes(16);
+          yield sixteenKibibytes;
         }
       } finally {
         activity.finished.push('flood');
       }
     }),
-    /** Throws after 1 ms. */
-    failsLate: t.procedure.query(async () => {
-      await sleep(1);
-      throw new TRPCError({ code: 'CONFLICT', message: 'late' });
-    }),
-    /** Emits 64 KiB per millisecond, without backpressure. */
-    pushed: t.procedure.subscription(() =>
-      observable<string>((observer) => {
-        const timer = setInterval(() => observer.next(kilobytes(64)), 1);
-        return () => clearInterval(timer);
-      }),
-    ),
   });
 }
 
@@ -135,32 +116,23 @@ interface Client {
   send(message: unknown): void;
 }
 
-/** Gateway options and hooks that a test may set. */
-export interface GatewayHooks extends Pick<
-  GatewayOptions<ReturnType<typeof createRouter>, string>,
-  'failedAttempts' | 'maxBodySize' | 'rateLimit' | 'trustProxy'
-> {
-  /** Called before each verification of a key. If it throws or rejects, the verification fails with that error. */
+/** Options and hooks that a test may set. */
+interface GatewayHooks {
+  readonly maxBodySize?: number;
+  /** Called before each verification of a key. */
   readonly checkKey?: (request: HttpRequest) => unknown;
-  /** Called by `createContext`. If it throws or rejects, `createContext` fails with that error. */
+  /** Called by `createContext`. */
   readonly onContext?: (request: HttpRequest) => unknown;
-  readonly onError?: (event: { readonly path: string | undefined }) => void;
-  readonly serveOptions?: Parameters<typeof serve>[1];
 }
 
 /** Serves a gateway of streams and slow procedures that requires a key. Closes it after the test. */
 export async function startSocketGateway({
   checkKey,
   onContext,
-  onError,
-  serveOptions,
-  ...gatewayOptions
+  maxBodySize,
 }: GatewayHooks = {}): Promise<SocketGateway> {
   const activity: RouterActivity = { pulled: 0, aborted: [], finished: [], release: Promise.withResolvers() };
-  const keys = new Map([
-    ['good-key', 'Ada'],
-    ['other-key', 'Bob'],
-  ]);
+  const keys = new Map([['good-key', 'Ada']]);
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createRouter(activity),
@@ -174,12 +146,11 @@ export async function startSocketGateway({
       await onContext?.(request);
       return { caller: identity };
     },
-    ...(onError && { trpc: { onError } }),
     document: { title: 'Sockets', version: '0.0.0' },
-    ...gatewayOptions,
+    ...(maxBodySize !== undefined && { maxBodySize }),
     onResponse: (record) => records.push(record),
   });
-  const server = await serve(gateway, serveOptions);
+  const server = await serve(gateway);
   onTestFinished(async () => {
     await server.close({ timeoutMs: 0 });
   });
@@ -244,10 +215,3 @@ export const call = (
 
 /** Waits until a check passes. */
 export const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5 });
-
-/** Calls a procedure, and returns its result: the caller, by the key of the WebSocket. */
-export async function callerOf(client: Client): Promise<unknown> {
-  client.send(call(1, 'query', 'caller'));
-  await until(() => expect(client.messages).toMatchObject([{ id: 1, result: {} }]));
-  return (client.messages[0] as { readonly result: { readonly data: unknown } }).result.data;
-}

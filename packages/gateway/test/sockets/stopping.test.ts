@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { call, startSocketGateway } from './startSocketGateway.ts';
+import { call, startSocketGateway, until } from './startSocketGateway.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 const reconnect = { id: null, method: 'reconnect' };
 const withKey = { headers: { authorization: 'Bearer good-key' } };
 

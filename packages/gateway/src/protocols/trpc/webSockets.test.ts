@@ -155,6 +155,21 @@ describe('a subscription', () => {
     expect([subscribed, frames]).toEqual([0, []]);
   });
 
+  it('a subscription that ignores its signal ends when its socket closes, and does not delay that', async () => {
+    const router = t.router({
+      neverYields: t.procedure.subscription(async function* () {
+        await new Promise(() => {});
+        yield 1;
+      }),
+    });
+    const { handler, records, send } = await open(router);
+    await send(call(1, 'subscription', 'neverYields'));
+    await handler.closed();
+    await quiet();
+    expect(handler.inFlight).toBe(0);
+    expect(records).toMatchObject([{ operation: 'neverYields', isStream: true }]);
+  });
+
   it('onError receives the error of an iterator that fails to close, after that of its subscription', async () => {
     const iterable = (fails: boolean) => ({
       [Symbol.asyncIterator]: () => ({
@@ -187,24 +202,69 @@ describe('a subscription', () => {
   });
 });
 
-it('a WebSocket may have 64 KiB of unsent bytes before its credential is checked, and 1 MiB afterwards', async () => {
-  const { upgradeAgain } = await open(t.router({}), { authentication }, '/trpc?connectionParams=1');
-  const accept = (await upgradeAgain()) as SocketAcceptor;
-  const openWith = () => {
-    const peer = { bufferedBytes: 100_000, send: vi.fn(), close: vi.fn(), terminate() {} };
-    return { peer, handler: accept(peer) };
-  };
-  const before = openWith();
-  before.handler.pinged();
-  expect(before.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
-  const after = openWith();
-  after.handler.message(Buffer.from(JSON.stringify(credential)), false);
-  await quiet();
-  after.handler.pinged();
-  expect(after.peer.close).not.toHaveBeenCalled();
-  after.peer.bufferedBytes = 1_100_000;
-  after.handler.pinged();
-  expect(after.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
+describe('a client that does not read', () => {
+  const full = [1013, 'The send buffer is full: the client is not reading.'];
+
+  it('a WebSocket may have 64 KiB of unsent bytes before its credential is checked, and 1 MiB afterwards', async () => {
+    const { closes, handler, peer, records, send } = await open(
+      t.router({}),
+      { authentication },
+      '/trpc?connectionParams=1',
+    );
+    peer.bufferedBytes = 65_536;
+    handler.pinged();
+    await send(credential);
+    peer.bufferedBytes = 1_048_576;
+    handler.pinged();
+    expect(closes).toEqual([]);
+    peer.bufferedBytes = 1_048_577;
+    handler.pinged();
+    expect(closes).toEqual([full]);
+    expect(records.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' });
+  });
+
+  it('a WebSocket without a credential is closed for 64 KiB of unsent bytes', async () => {
+    const options = [{ authentication }, '/trpc?connectionParams=1'] as const;
+    const { closes, handler, peer } = await open(t.router({}), ...options);
+    peer.bufferedBytes = 65_537;
+    handler.pinged();
+    expect(closes).toEqual([full]);
+  });
+
+  it.each(['query', 'subscription'])(
+    'a WebSocket with more than 1 MiB of unsent bytes is closed when a %s sends more',
+    async (method) => {
+      const router = t.router({
+        query: t.procedure.query(() => 1),
+        // Observables have no backpressure.
+        subscription: t.procedure.subscription(() => observable<number>((observer) => observer.next(1))),
+      });
+      const { closes, peer, records, send } = await open(router);
+      peer.bufferedBytes = 1_048_577;
+      await send(call(1, method, method));
+      expect(closes[0]).toEqual(full);
+      expect(records[0]).toMatchObject({ status: 429, limit: 'unsent-bytes' });
+    },
+  );
+
+  it('more than 64 KiB of unsent bytes pause a subscription until they are sent', async () => {
+    let pulled = 0;
+    const router = t.router({
+      flood: t.procedure.subscription(async function* () {
+        for (; pulled < 3; pulled += 1) yield pulled;
+      }),
+    });
+    const { frames, handler, peer, send } = await open(router);
+    peer.bufferedBytes = 65_537;
+    await send(call(1, 'subscription', 'flood'));
+    handler.drained();
+    await quiet();
+    expect(pulled).toBe(0);
+    peer.bufferedBytes = 65_536;
+    handler.drained();
+    await quiet();
+    expect([pulled, frames.length]).toEqual([3, 5]);
+  });
 });
 
 it('a policy before authentication runs once for a WebSocket whose credential is in its first message', async () => {
@@ -356,6 +416,33 @@ describe('many messages at once', () => {
     expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]);
     release(null);
     await untilEnd(frames, 5001);
+    handler.message(...bytesAndKind(call(5002, 'query', 'wait')));
+    await untilEnd(frames, 5002);
+    expect(frames.at(-1)).toMatchObject({ id: 5002, result: {} });
+  });
+
+  it('of the subscriptions of a socket, those beyond 5,000 get TOO_MANY_REQUESTS, until one is stopped', async () => {
+    const router = t.router({
+      watch: t.procedure.subscription(() => observable<number>(() => {})),
+    });
+    const { frames, handler, records } = await open(router);
+    handler.message(...bytesAndKind(range(1, 5001).map((id) => call(id, 'subscription', 'watch'))));
+    await untilEnd(frames, 5001);
+    expect(frames.filter((frame) => Object.hasOwn(frame as object, 'error'))).toMatchObject([
+      {
+        id: 5001,
+        error: {
+          message:
+            '5000 calls or subscriptions are open on this WebSocket, which is the limit. End some of them, or open another WebSocket.',
+          data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
+        },
+      },
+    ]);
+    expect(records).toMatchObject([{ operation: 'watch', limit: 'socket-calls' }]);
+    handler.message(...bytesAndKind({ id: 1, method: 'subscription.stop' }));
+    await vi.waitFor(() => expect(frames.at(-1)).toEqual({ id: 1, result: { type: 'stopped' } }));
+    handler.message(...bytesAndKind(call(5001, 'subscription', 'watch')));
+    await vi.waitFor(() => expect(frames.at(-1)).toEqual({ id: 5001, result: { type: 'started' } }));
   });
 
   it('calls that wait for the next turn do not run after their socket was closed', async () => {
@@ -416,6 +503,13 @@ describe('many messages at once', () => {
 
 describe('subscriptions that start', () => {
   const watch = (id: number, input = id) => call(id, 'subscription', 'watch', { input });
+
+  /** A state in memory, which one that processes share is asynchronous unlike. */
+  function stateOf(kind: string) {
+    const { take, ...rest } = memoryState();
+    if (!kind.includes('shared')) return { ...rest, take };
+    return { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) };
+  }
 
   /** Opens two sockets of a gateway whose subscriptions start when `release` is called, those of input 0 at once. */
   async function openTwo(options: Options) {
@@ -564,13 +658,8 @@ describe('subscriptions that start', () => {
   it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
     'the subscription beside 5,000 of a socket gets TOO_MANY_REQUESTS while these wait to start, with %s',
     async (kind) => {
-      const isShared = kind.includes('shared');
-      const { take, ...rest } = memoryState();
-      const state = isShared
-        ? { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) }
-        : memoryState();
       const rateLimit = { calls: 100_000, windowMs: 10_000 };
-      const { frames, handler } = await openTwo({ maxInFlight: 2, rateLimit, state });
+      const { frames, handler } = await openTwo({ maxInFlight: 2, rateLimit, state: stateOf(kind) });
       handler.message(...bytesAndKind(range(1, 5001).map((id) => watch(id))));
       await vi.waitFor(() =>
         expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]),
@@ -578,20 +667,34 @@ describe('subscriptions that start', () => {
     },
   );
 
-  it('a message that is larger than maxBodySize is rejected also with a rate limit of a shared state', async () => {
-    const { take, ...rest } = memoryState();
-    const state = { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) };
-    const rateLimit = { calls: 100, windowMs: 10_000 };
-    const { frames, handler, started } = await openTwo({ maxBodySize: 100, rateLimit, state });
-    handler.message(
-      ...bytesAndKind([watch(1), call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(100) })]),
-    );
-    await vi.waitFor(() => expect(frames).toHaveLength(2));
-    expect(frames).toMatchObject(
-      [1, 2].map((id) => ({ id, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } })),
-    );
-    expect(started).toEqual([]);
-  });
+  it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
+    'a message larger than maxBodySize gets PAYLOAD_TOO_LARGE for each of its calls, of which none runs, with %s',
+    async (kind) => {
+      const rateLimit = { calls: 100, windowMs: 10_000 };
+      const { closes, frames, handler, records, started } = await openTwo({
+        maxBodySize: 200,
+        rateLimit,
+        state: stateOf(kind),
+      });
+      const large = call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(200) });
+      handler.message(...bytesAndKind([watch(1), large, call(3, 'query', 'none')]));
+      await vi.waitFor(() => expect(frames).toHaveLength(3));
+      const message =
+        'The message is larger than 200 bytes (maxBodySize). Its calls did not run: send fewer or smaller ones at once, or send them over HTTP.';
+      expect(frames.filter((frame) => JSON.stringify(frame).includes(message))).toHaveLength(2);
+      expect(frames).toMatchObject([
+        { id: 1, error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
+        { id: 2, error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
+        { id: 3, error: { data: { code: 'NOT_FOUND' } } },
+      ]);
+      expect(records.slice(1, 3)).toMatchObject(
+        [1, 2].map(() => ({ operation: 'watch', status: 413, limit: 'message-bytes' })),
+      );
+      expect([started, closes]).toEqual([[], []]);
+      handler.message(...bytesAndKind(watch(2, 0)));
+      await vi.waitFor(() => expect(started).toEqual([0]));
+    },
+  );
 
   it('a subscription that has waited for callTimeoutMs gets SERVICE_UNAVAILABLE, and the place stays with the one that starts', async () => {
     const { frames, handler, records, release, started } = await openTwo({
@@ -638,22 +741,6 @@ describe('subscriptions that start', () => {
     await release();
     expect(await mostInTurn).toBeLessThanOrEqual(1001);
   });
-});
-
-it('the 51st socket of an address without a credential gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
-  const lookup = Promise.withResolvers<string>();
-  const slow = bearer({ verify: () => lookup.promise });
-  const { handler, openAnother, send, upgradeAgain } = await open(
-    t.router({}),
-    { authentication: slow },
-    '/trpc?connectionParams=1',
-  );
-  for (let count = 1; count < 50; count += 1) await openAnother();
-  await send(credential);
-  await handler.closed(true);
-  lookup.resolve('Ada');
-  await quiet();
-  expect(await upgradeAgain()).toMatchObject({ status: 503 });
 });
 
 describe('heartbeats', () => {
