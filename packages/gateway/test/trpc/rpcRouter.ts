@@ -111,21 +111,6 @@ export function createRpcRouter() {
     count: t.procedure.input(z.object({ to: z.int() })).subscription(async function* ({ input }) {
       for (let n = 1; n <= input.to; n += 1) yield n;
     }),
-    /** Resumes after `lastEventId`. A run from the start throws at event 4. */
-    resumed: t.procedure
-      .input(z.object({ to: z.int(), lastEventId: z.string().optional() }))
-      .subscription(async function* ({ input, ctx, signal }) {
-        const end = ctx.calls.begin('resumed', signal);
-        try {
-          for (let n = Number(input.lastEventId ?? 0) + 1; n <= input.to; n += 1) {
-            if (n === 4 && input.lastEventId === undefined)
-              throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Once' });
-            yield tracked(String(n), { n });
-          }
-        } finally {
-          end();
-        }
-      }),
     observedForever: t.procedure.subscription(({ ctx, signal }) =>
       observable<number>((observer) => {
         const end = ctx.calls.begin('observedForever', signal);

@@ -74,6 +74,18 @@ describe('the body of JSON lines', () => {
 });
 
 describe('JSON lines', () => {
+  it.each([
+    ['a string if all calls end within one turn', async () => wait(20), 'string'],
+    ['a stream if a call ends later', () => sleep(5), 'object'],
+  ])('the body is %s', async (_what, end, type) => {
+    const { lines } = linesOf(2);
+    lines.settle(0, 1);
+    void end().then(() => lines.settle(1, 2));
+    const body = await lines.body();
+    expect(typeof body).toBe(type);
+    expect(sortedLines(await textOf(body))).toHaveLength(7);
+  });
+
   it.each(['yields', 'returns'])('an iterable that %s too large a value ends with an error', async (how) => {
     let isClosed = false;
     const iterable = (async function* () {
