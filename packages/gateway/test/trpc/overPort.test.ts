@@ -60,15 +60,3 @@ it.each(['/trpc/list', '/trpc/list,broken?batch=1'])(
     });
   },
 );
-
-it.each([
-  ['TRACE', 500],
-  ['PROPFIND', 415],
-])('%s is answered with 405 and Allow, where tRPC’s adapter answers with %i', async (method, status) => {
-  const row: Row = { name: method, method, target: '/hello' };
-  expect(await send(await startOfficial(), row)).toMatchObject({ status });
-  expect(await send(await startGateway(), row)).toMatchObject({
-    status: 405,
-    headers: { allow: 'GET, POST, HEAD, OPTIONS', 'content-type': 'application/json' },
-  });
-});

@@ -6,7 +6,7 @@ import { isObservable, observable, observableToAsyncIterable } from '@trpc/serve
 // Not public: tRPC's own producer, to compare with.
 import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { RequestOutcome } from '../../calls/requestOutcome.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
@@ -118,21 +118,6 @@ describe('JSON lines', () => {
     expect(seen.requested).toBe(2);
   });
 
-  it('no further value of an iterable is requested while one is unread', async () => {
-    const values = numbers();
-    const { lines, next } = linesOf(2);
-    await lines.body();
-    expect(await next()).toBe(headOfTwo);
-    lines.settle(0, values.iterable);
-    await sleep(5);
-    expect(values.seen.requested).toBe(1);
-    const piece = next();
-    expect(values.seen.requested).toBe(1);
-    expect(await piece).toContain('[6,1,[[1]]]');
-    await next();
-    expect(values.seen.requested).toBe(2);
-  });
-
   it.each(['leave', 'cut', 'revoke'] as const)(
     'iterables are closed and calls are aborted on %s',
     async (how) => {
@@ -199,32 +184,6 @@ describe('JSON lines', () => {
     lines.cut();
     lines.settle(0, new Failure(conflict('aborted')));
     expect(reported).toMatchObject([{ message: 'aborted' }]);
-  });
-
-  it('a fast iterable and a fast client do not block the event loop', async () => {
-    const { lines, next } = linesOf(1);
-    lines.settle(0, numbers().iterable);
-    const loop = { turns: 0 };
-    const timer = setInterval(() => (loop.turns += 1), 1);
-    for (let taken = 0; loop.turns === 0 && taken < 100_000; taken += 1) await next();
-    clearInterval(timer);
-    expect(loop.turns).toBe(1);
-  });
-
-  it('a ping is sent after pingMs without a line', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { lines, next } = linesOf(1, { pingMs: 15 });
-    expect(await next()).toBe(head);
-    const received: unknown[] = [];
-    const piece = next().then((text) => received.push(text));
-    await vi.advanceTimersByTimeAsync(14);
-    expect(received).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    await piece;
-    expect(received).toEqual([' ']);
-    lines.settle(0, 1);
-    expect(await next()).toContain('[2,0,[[1]]]');
   });
 });
 

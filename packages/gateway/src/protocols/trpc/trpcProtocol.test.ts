@@ -80,39 +80,3 @@ it('info of createContext has the same own members as in tRPC, without credentia
   await fetch(new Request(`http://localhost/trpc/hello?${query}`, { headers }));
   expect(seen).toEqual([{ accept: null, connectionParams: { a: 'b' }, isBatchCall: false, type: 'query' }]);
 });
-
-describe('errors that cannot be encoded', () => {
-  const serialize = () => {
-    throw new Error('The transformer broke.');
-  };
-  const same = (value: unknown) => value;
-  const transformer = {
-    input: { serialize: same, deserialize: same },
-    output: { serialize, deserialize: same },
-  };
-  it.each([
-    ['an errorFormatter that returns a bigint', { errorFormatter: () => ({ size: 1n }) as never }],
-    ['an errorFormatter that returns nothing', { errorFormatter: () => undefined as never }],
-    ['a transformer that fails with every output', { transformer }],
-  ])(
-    'an asynchronous call that fails responds with a generic 500 if the router has %s',
-    async (_description, config) => {
-      const t = initTRPC.create({ ...config });
-      const router = t.router({
-        broken: t.procedure.query(async () => {
-          await new Promise(setImmediate);
-          throw new Error('secret');
-        }),
-      });
-      const { fetch } = await testGateway(router, { onResponse: () => {} });
-      for (const target of ['/broken', '/broken,broken?batch=1']) {
-        const response = await fetch(new Request(`http://localhost/trpc${target}`));
-        const hidden = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 };
-        expect([response.status, await response.json()]).toEqual([
-          500,
-          { error: { code: -32603, message: 'Internal server error', data: hidden } },
-        ]);
-      }
-    },
-  );
-});

@@ -44,6 +44,7 @@ const streamSettings = new Set<SettingName>([
   'endsImmediately',
   'endsInTime',
   'otherLinesType',
+  'linesPings',
 ]);
 const allSettings = (Object.keys(settings) as SettingName[]).filter((name) => !streamSettings.has(name));
 /** For outputs and errors that cannot be encoded: tRPC calls `responseMeta` for the success and for the error then. */
@@ -85,6 +86,7 @@ const calls: readonly Row[] = [
   get('a call whose error cannot be formatted', `/conflict?${inputQuery('unformattable')}`, {
     settings: ['default', 'metaHeaders'],
   }),
+  get('a call whose error has no shape', `/conflict?${inputQuery('shapeless')}`),
   get('a call whose error cannot be serialized', `/conflict?${inputQuery('bigint')}`, {
     settings: ['default'],
   }),
@@ -230,6 +232,7 @@ const calls: readonly Row[] = [
     headers: lines,
     settings: ['default', 'transformer', 'otherLinesType'],
   }),
+  get('lines of a slow call', '/slow,hello?batch=1', { headers: lines, settings: ['linesPings'] }),
   get('lines of mutations by GET', '/write,touch?batch=1', { headers: lines }),
   get('lines for one call', '/hello', { headers: lines, settings: allSettings }),
   get('lines for a broken request', '/hello?batch=1&connectionParams=[1]', { headers: lines }),

@@ -52,6 +52,7 @@ export function routerOf(setting: Setting) {
     ...(setting.jsonl && { jsonl: setting.jsonl }),
     errorFormatter: ({ shape, error, path, input, type }) => {
       if (error.message === 'unformattable') throw new TypeError('The formatter broke.');
+      if (error.message === 'shapeless') return undefined as never;
       if (error.message === 'teapot') return { ...shape, data: { ...shape.data, httpStatus: 418 } };
       if (error.message === 'bigint') return { ...shape, data: { ...shape.data, size: 1n } };
       // Converted, since JSON shows nothing of a file.
@@ -83,6 +84,7 @@ export function routerOf(setting: Setting) {
       await new Promise((resolve) => setImmediate(resolve));
       return { input };
     }),
+    slow: step.query(async () => sleep(100, 'slow')),
     conflict: step.input(z.string()).query(({ input }) => {
       throw new TRPCError({ code: 'CONFLICT', message: input });
     }),
@@ -191,6 +193,7 @@ export const settings = {
   pingsByDefaultAfterReconnect: pingsAnd(undefined, 999),
   endsImmediately: { sse: { emitAndEndImmediately: true } },
   endsInTime: { sse: { maxDurationMs: 50 } },
+  linesPings: { jsonl: { pingMs: 70 } },
   otherLinesType: { jsonl: { contentType: 'application/jsonl' } },
   contextFails: { context: 'fails' },
   contextForbids: { context: 'forbids' },
