@@ -87,55 +87,48 @@ function callbacks(setting: Setting, events: Events) {
   };
 }
 
-interface Side {
-  readonly events: Events;
-  readonly router: ReturnType<typeof routerOf>;
-  readonly callbacks: ReturnType<typeof callbacks>;
-  readonly gateway: () => ReturnType<typeof createGateway>;
+/** Returns a function that creates the router and the callbacks of one side, once for all rows of a setting. */
+function createSides() {
+  const create = (name: SettingName) => {
+    const setting: Setting = settings[name];
+    const events: Events = [];
+    const basePath = setting.basePath ?? '/trpc';
+    return { basePath, events, router: routerOf(setting), ...callbacks(setting, events) };
+  };
+  const sides = new Map<SettingName, ReturnType<typeof create>>();
+  return (name: SettingName) => {
+    const side = sides.get(name) ?? create(name);
+    sides.set(name, side);
+    side.events.length = 0;
+    return side;
+  };
 }
 
-/** Returns the router, callbacks and gateway of one side, created once for all rows. */
-function side(of: 'official' | 'gateway', name: SettingName): Side {
-  const key = `${of} ${name}`;
-  const known = sides.get(key);
-  if (known) return known;
-  const setting: Setting = settings[name];
-  const events: Events = [];
-  const recorded = callbacks(setting, events);
-  const router = routerOf(setting);
-  let gateway: ReturnType<typeof createGateway> | undefined;
-  const created = {
-    events,
-    router,
-    callbacks: recorded,
-    gateway: () =>
-      (gateway ??= testGateway(router, {
-        trpcBasePath: setting.basePath ?? '/trpc',
-        restBasePath: '/rest',
-        createContext: ({ info }) => recorded.createContext(info as TRPCRequestInfo),
-        maskUnexpectedErrors: false,
-        trpc: {
-          ...recorded.options,
-          onError: recorded.onError as never,
-          ...(recorded.responseMeta && { responseMeta: recorded.responseMeta }),
-        },
-        onResponse: () => {},
-      })),
-  };
-  sides.set(key, created);
-  return created;
+const officialSide = createSides();
+const gatewaySide = createSides();
+const gateways = new Map<SettingName, ReturnType<typeof createGateway>>();
+
+function gatewayOf(name: SettingName): ReturnType<typeof createGateway> {
+  const { basePath, router, options, createContext, onError, responseMeta } = gatewaySide(name);
+  const gateway =
+    gateways.get(name) ??
+    testGateway(router, {
+      trpcBasePath: basePath,
+      restBasePath: '/rest',
+      createContext: ({ info }) => createContext(info as TRPCRequestInfo),
+      maskUnexpectedErrors: false,
+      trpc: { ...options, onError: onError as never, ...(responseMeta && { responseMeta }) },
+      onResponse: () => {},
+    });
+  gateways.set(name, gateway);
+  return gateway;
 }
-const sides = new Map<string, Side>();
 
 const trimSlashes = (path: string) => path.replace(/^\//, '').replace(/\/$/, '');
 
 /** Returns the response of tRPC's standalone adapter (@trpc/server 11.25). */
 async function official(name: SettingName, row: Row): Promise<Outcome> {
-  const setting: Setting = settings[name];
-  const basePath = setting.basePath ?? '/trpc';
-  const { events, router, callbacks: recorded } = side('official', name);
-  const { options, createContext, onError, responseMeta } = recorded;
-  events.length = 0;
+  const { basePath, events, router, options, createContext, onError, responseMeta } = officialSide(name);
   let response: Response;
   try {
     const url = new URL(`${basePath.replace(/\/$/, '')}${row.target}`, 'http://localhost');
@@ -183,11 +176,8 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
 }
 
 async function ours(name: SettingName, row: Row, hasBody: boolean): Promise<Outcome> {
-  const setting: Setting = settings[name];
-  const basePath = setting.basePath ?? '/trpc';
-  const { events, gateway } = side('gateway', name);
-  events.length = 0;
-  const { handle } = await gateway();
+  const { handle } = await gatewayOf(name);
+  const { basePath, events } = gatewaySide(name);
   const target = `${basePath.replace(/\/$/, '')}${row.target}`;
   const response = await handle(requestOf(target, row, hasBody));
   const body = isBodyStream(response.body)
