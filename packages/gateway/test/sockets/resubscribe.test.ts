@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { everyForm, longForm } from '@petstore/testing/forms';
 import { measured } from '@petstore/testing/slowness';
 import { freePort } from '@petstore/testing/freePort';
@@ -14,27 +15,20 @@ const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 /** The events of all topics, as a database has them: they outlive the server. */
 class Topics {
   readonly #events = new Map<string, string[]>();
-  readonly #wakes = new Set<() => void>();
+  readonly #published = new EventEmitter().setMaxListeners(0);
 
   publish(names: readonly string[], event: string): void {
     for (const name of names) this.#events.set(name, [...(this.#events.get(name) ?? []), event]);
-    const wakes = [...this.#wakes];
-    this.#wakes.clear();
-    for (const wake of wakes) wake();
+    this.#published.emit('event');
   }
 
   /** Yields the events of a topic after an id, which is the number of events up to it. */
   async *follow(name: string, lastEventId: string | undefined, signal: AbortSignal) {
-    let next = Number(lastEventId ?? 0);
-    // oxlint-disable-next-line no-unmodified-loop-condition -- it is aborted meanwhile
-    while (!signal.aborted) {
+    for (let next = Number(lastEventId ?? 0); ;) {
       const events = this.#events.get(name) ?? [];
       for (; next < events.length; next += 1) yield tracked(String(next + 1), events[next]);
-      // oxlint-disable-next-line no-await-in-loop, no-loop-func -- until the next event
-      await new Promise<void>((resolve) => {
-        this.#wakes.add(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      // oxlint-disable-next-line no-await-in-loop -- until the next event
+      await once(this.#published, 'event', { signal });
     }
   }
 }

@@ -37,7 +37,7 @@ it.each(['query', 'mutation'] as const)(
     client.send(call(1, 'query', 'waits'));
     await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     const closed = server.close({ graceMs: 10 });
-    const path = method === 'query' ? 'slow' : 'slowWrite';
+    const path = method === 'query' ? 'caller' : 'slowWrite';
     client.send(call(2, method, path, 1));
     client.send([call(3, method, path, 1), call(4, method, path, 1)]);
     await until(() => expect(client.messages).toHaveLength(3));
@@ -159,18 +159,18 @@ it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
 it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
   const { connectClient, server, activity } = await startSocketGateway();
   const client = connectClient();
-  client.send([call(1, 'mutation', 'writeWithoutSignal', 300), call(2, 'subscription', 'startsLate')]);
+  client.send([call(1, 'mutation', 'slowWrite', 300), call(2, 'subscription', 'startsLate')]);
   await until(() => expect(server.inFlight()).toBe(2));
   client.socket.terminate();
   await until(() => expect(server.connections().webSockets).toBe(0));
   expect(await server.close({ timeoutMs: 600_000, graceMs: 0 })).toBe(0);
-  expect(activity.finished).toEqual(['writeWithoutSignal']);
+  expect(activity.finished).toEqual(['mutation']);
 });
 
 it('close() closes the WebSocket of a call that still runs at timeoutMs, and resolves with the number of such calls', async () => {
   const { connectClient, server } = await startSocketGateway();
   const client = connectClient();
-  client.send(call(1, 'query', 'slow', 60_000));
+  client.send(call(1, 'query', 'waits'));
   await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
   expect(await server.close({ timeoutMs: 50 })).toBe(1);
   expect((await client.closed)[0]).toBe(1001);
