@@ -1,11 +1,9 @@
-import { TRPCError, initTRPC } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Policy } from '../../calls/policy.ts';
-import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
+import type { SocketHandler } from '../../http/webSocket.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
-import type { GatewayMeta } from '../../procedures/meta.ts';
-import { memoryState } from '../../state/memoryState.ts';
 import { bytesAndKind, call, openSocket as open, quiet, range, type Options } from './testing/openSocket.ts';
 
 const t = initTRPC.create({ isDev: false });
@@ -31,29 +29,27 @@ it('calls that wait for their context start in the order in which they were sent
   expect(begun).toEqual(['add', 'watch', 'add']);
 });
 
-describe('the record of a call on a WebSocket', () => {
-  it('the record of a query has status 499 and no error if the client disconnects first', async () => {
-    const ignoring = Promise.withResolvers();
-    const router = t.router({
-      gives: t.procedure.query(
-        ({ signal }) =>
-          new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
-      ),
-      ignores: t.procedure.query(() => ignoring.promise),
-    });
-    const { errors, records, handler, send } = await open(router);
-    await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
-    expect(handler.inFlight).toBe(2);
-    const closed = handler.closed();
-    await quiet();
-    ignoring.resolve(undefined);
-    await closed;
-    expect(records).toMatchObject([
-      { operation: 'gives', status: 499, error: undefined },
-      { operation: 'ignores', status: 499, error: undefined },
-    ]);
-    expect(errors).toEqual([]);
+it('the record of a query has status 499 and no error if the client disconnects first', async () => {
+  const ignoring = Promise.withResolvers();
+  const router = t.router({
+    gives: t.procedure.query(
+      ({ signal }) =>
+        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    ),
+    ignores: t.procedure.query(() => ignoring.promise),
   });
+  const { errors, records, handler, send } = await open(router);
+  await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
+  expect(handler.inFlight).toBe(2);
+  const closed = handler.closed();
+  await quiet();
+  ignoring.resolve(undefined);
+  await closed;
+  expect(records).toMatchObject([
+    { operation: 'gives', status: 499, error: undefined },
+    { operation: 'ignores', status: 499, error: undefined },
+  ]);
+  expect(errors).toEqual([]);
 });
 
 describe('a subscription', () => {
@@ -305,17 +301,15 @@ it('the signal that createContext receives for a WebSocket aborts when the socke
   expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
 });
 
-describe('a rateLimit.key that throws', () => {
-  it('a rateLimit.key that throws closes a WebSocket while its credential is checked', async () => {
-    const key = () => {
-      throw new Error('no key');
-    };
-    const rateLimit = { calls: 10, windowMs: 10_000, key };
-    const options = { authentication, rateLimit };
-    const { closes, send } = await open(t.router({}), options, '/trpc?connectionParams=1');
-    await send(credential);
-    expect(closes).toMatchObject([[1011, expect.any(String)]]);
-  });
+it('a rateLimit.key that throws closes a WebSocket while its credential is checked', async () => {
+  const key = () => {
+    throw new Error('no key');
+  };
+  const rateLimit = { calls: 10, windowMs: 10_000, key };
+  const options = { authentication, rateLimit };
+  const { closes, send } = await open(t.router({}), options, '/trpc?connectionParams=1');
+  await send(credential);
+  expect(closes).toMatchObject([[1011, expect.any(String)]]);
 });
 
 describe('many messages at once', () => {
@@ -501,269 +495,70 @@ describe('many messages at once', () => {
   });
 });
 
-describe('subscriptions that start', () => {
-  const watch = (id: number, input = id) => call(id, 'subscription', 'watch', { input });
-
-  /** A state in memory, which one that processes share is asynchronous unlike. */
-  function stateOf(kind: string) {
-    const { take, ...rest } = memoryState();
-    if (!kind.includes('shared')) return { ...rest, take };
-    return { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) };
-  }
-
-  /** Opens two sockets of a gateway whose subscriptions start when `release` is called, those of input 0 at once. */
-  async function openTwo(options: Options) {
-    const started: number[] = [];
-    const releases: (() => void)[] = [];
-    const meta = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-    const router = meta.router({
-      watch: meta.procedure
-        .meta({ callTimeoutMs: 60_000 })
-        .input(Number)
-        .subscription(async ({ input }) => {
-          started.push(input);
-          if (input > 0) await new Promise<void>((resolve) => releases.push(resolve));
-          return (async function* () {})();
-        }),
-      immediate: meta.procedure.input(Number).subscription(({ input }) => {
-        started.push(input);
-        return observable(() => {});
+it('the open subscriptions of a socket have inputs of at most maxBodySize together', async () => {
+  const { closes, frames, send } = await open(
+    t.router({
+      watch: t.procedure.input(String).subscription(async function* ({ signal }) {
+        yield 1;
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
       }),
-    });
-    const socket = await open(router, options);
-    const release = async () => {
-      releases.shift()?.();
-      await quiet();
-    };
-    return { ...socket, other: await socket.openAnother(), release, started };
-  }
-
-  it('at most half of maxInFlight start at once, the sockets in turn and those of a socket in order', async () => {
-    const { callsInFlight, frames, handler, other, release, started } = await openTwo({ maxInFlight: 4 });
-    handler.message(...bytesAndKind(range(1, 5).map((id) => watch(id))));
-    other.message(...bytesAndKind([11, 12].map((id) => watch(id))));
-    await quiet();
-    expect([started, callsInFlight()]).toEqual([[1, 2], 2]);
-    for (const expected of [3, 11, 4, 12, 5]) {
-      await release();
-      expect(started.at(-1)).toBe(expected);
-    }
-    await release();
-    await release();
-    await vi.waitFor(() =>
-      expect(frames.filter((frame) => JSON.stringify(frame).includes('stopped'))).toHaveLength(7),
-    );
-  });
-
-  it('the open subscriptions of a socket have inputs of at most maxBodySize together', async () => {
-    const { closes, frames, send } = await open(
-      t.router({
-        watch: t.procedure.input(String).subscription(async function* ({ signal }) {
-          yield 1;
-          await new Promise((resolve) => signal?.addEventListener('abort', resolve));
-        }),
-      }),
-      { maxBodySize: 65_536 },
-    );
-    const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(20_000) });
-    const full = {
-      error: {
-        code: -32_029,
-        data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
-        message:
-          'The open subscriptions of this WebSocket have inputs of more than 65536 bytes together, which is the limit. End some of them, or open another WebSocket.',
-      },
-    };
-    for (const id of [1, 2, 3]) {
-      await send(large(id));
-    }
-    frames.length = 0;
-    await send(large(4));
-    expect(frames).toMatchObject([{ id: 4, ...full }]);
-    // The one that has its id next can be stopped.
-    await send([large(4), call(4, 'subscription', 'watch', { input: '' })]);
-    await send({ id: 4, method: 'subscription.stop' });
-    expect(frames).toContainEqual({ id: 4, result: { type: 'stopped' } });
-    await send({ id: 2, method: 'subscription.stop' }, large(5));
-    await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
-    await send(large(6));
-    expect(frames).toContainEqual({ id: 6, result: { type: 'started' } });
-    // The parts of a message count by their own size.
-    await send({ id: 1, method: 'subscription.stop' }, { id: 3, method: 'subscription.stop' });
-    const stops = Array.from({ length: 500 }, () => ({ id: 0, method: 'subscription.stop' }));
-    frames.length = 0;
-    for (const id of [7, 8, 9]) {
-      await send([large(id), ...stops]);
-    }
-    expect(frames).toContainEqual({ id: 8, result: { type: 'started' } });
-    expect(frames).toContainEqual(expect.objectContaining({ id: 9, error: expect.anything() as unknown }));
-    expect(closes).toEqual([]);
-  });
-
-  it('a socket that closes frees the places of its subscriptions, and those of it that wait never start', async () => {
-    const { handler, other, started } = await openTwo({ maxInFlight: 4 });
-    handler.message(...bytesAndKind(range(1, 4).map((id) => watch(id))));
-    other.message(...bytesAndKind(range(11, 14).map((id) => watch(id))));
-    await quiet();
-    expect(started).toEqual([1, 2]);
-    void handler.closed();
-    await quiet();
-    expect(started).toEqual([1, 2, 11, 12]);
-  });
-
-  it('a late result of a closed socket frees no place again', async () => {
-    const { handler, other, release, started } = await openTwo({ maxInFlight: 8 });
-    handler.message(...bytesAndKind(range(1, 4).map((id) => watch(id))));
-    other.message(...bytesAndKind(range(11, 18).map((id) => watch(id))));
-    await quiet();
-    void handler.closed();
-    await quiet();
-    for (const _ of range(1, 4)) await release();
-    expect(started).toEqual([1, 2, 3, 4, 11, 12, 13, 14]);
-  });
-
-  it('a subscription that is rejected, or of an unknown procedure, is answered while others wait to start, and takes no place', async () => {
-    const { frames, handler, started } = await openTwo({ maxInFlight: 2, maxBodySize: 1000 });
-    handler.message(...bytesAndKind([watch(1), watch(2)]));
-    for (const id of [3, 4]) {
-      handler.message(...bytesAndKind(call(id, 'subscription', 'none')));
-      handler.message(...bytesAndKind(call(id + 10, 'subscription', 'watch', { input: 'x'.repeat(1000) })));
-    }
-    handler.message(...bytesAndKind(watch(5)));
-    await quiet();
-    expect(started).toEqual([1]);
-    expect(frames).toMatchObject([
-      { id: 3, error: { data: { code: 'NOT_FOUND' } } },
-      { id: 13, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } },
-      { id: 4, error: { data: { code: 'NOT_FOUND' } } },
-      { id: 14, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } },
-    ]);
-  });
-
-  it('a subscription of a socket whose context fails gets its error while others wait to start', async () => {
-    let contexts = 0;
-    const createContext = async () => {
-      contexts += 1;
-      if (contexts === 3) throw new TRPCError({ code: 'CONFLICT' });
-      return {};
-    };
-    const { frames, handler, openAnother } = await openTwo({ maxInFlight: 2, createContext });
-    handler.message(...bytesAndKind([watch(1), watch(2)]));
-    const broken = await openAnother();
-    broken.message(...bytesAndKind(watch(3)));
-    await quiet();
-    expect(frames).toMatchObject([null, 3].map((id) => ({ id, error: { data: { code: 'CONFLICT' } } })));
-  });
-
-  it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
-    'the subscription beside 5,000 of a socket gets TOO_MANY_REQUESTS while these wait to start, with %s',
-    async (kind) => {
-      const rateLimit = { calls: 100_000, windowMs: 10_000 };
-      const { frames, handler } = await openTwo({ maxInFlight: 2, rateLimit, state: stateOf(kind) });
-      handler.message(...bytesAndKind(range(1, 5001).map((id) => watch(id))));
-      await vi.waitFor(() =>
-        expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]),
-      );
-    },
+    }),
+    { maxBodySize: 65_536 },
   );
-
-  it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
-    'a message larger than maxBodySize gets PAYLOAD_TOO_LARGE for each of its calls, of which none runs, with %s',
-    async (kind) => {
-      const rateLimit = { calls: 100, windowMs: 10_000 };
-      const { closes, frames, handler, records, started } = await openTwo({
-        maxBodySize: 200,
-        rateLimit,
-        state: stateOf(kind),
-      });
-      const large = call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(200) });
-      handler.message(...bytesAndKind([watch(1), large, call(3, 'query', 'none')]));
-      await vi.waitFor(() => expect(frames).toHaveLength(3));
-      const message =
-        'The message is larger than 200 bytes (maxBodySize). Its calls did not run: send fewer or smaller ones at once, or send them over HTTP.';
-      expect(frames.filter((frame) => JSON.stringify(frame).includes(message))).toHaveLength(2);
-      expect(frames).toMatchObject([
-        { id: 1, error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
-        { id: 2, error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
-        { id: 3, error: { data: { code: 'NOT_FOUND' } } },
-      ]);
-      expect(records.slice(1, 3)).toMatchObject(
-        [1, 2].map(() => ({ operation: 'watch', status: 413, limit: 'message-bytes' })),
-      );
-      expect([started, closes]).toEqual([[], []]);
-      handler.message(...bytesAndKind(watch(2, 0)));
-      await vi.waitFor(() => expect(started).toEqual([0]));
-    },
-  );
-
-  it('a subscription that has waited for callTimeoutMs gets SERVICE_UNAVAILABLE, and the place stays with the one that starts', async () => {
-    const { frames, handler, records, release, started } = await openTwo({
-      maxInFlight: 2,
-      callTimeoutMs: 50,
-    });
-    handler.message(...bytesAndKind([watch(1), watch(2), watch(3)]));
-    await vi.waitFor(() => expect(frames).toHaveLength(2));
-    const error = {
+  const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(20_000) });
+  const full = {
+    error: {
+      code: -32_029,
+      data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
       message:
-        'The subscription did not start within 50 ms (callTimeoutMs), since too many others are starting. Subscribe again.',
-      data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
-    };
-    expect(frames).toMatchObject([2, 3].map((id) => ({ id, error })));
-    expect(records.slice(1)).toMatchObject(
-      [2, 3].map(() => ({ status: 503, limit: 'queue-time', error: undefined })),
-    );
-    handler.message(...bytesAndKind([watch(2), watch(4)]));
-    await quiet();
-    expect(started).toEqual([1]);
-    await release();
-    expect(started).toEqual([1, 2]);
-  });
-
-  it('subscriptions that wait start within the budget of a turn of the event loop', async () => {
-    const { handler, release, started } = await openTwo({ maxInFlight: 2 });
-    handler.message(...bytesAndKind(watch(1)));
-    handler.message(
-      ...bytesAndKind(range(2, 3000).map((id) => call(id, 'subscription', 'immediate', { input: id }))),
-    );
-    await vi.waitFor(() => expect(handler.inFlight).toBe(1));
-    await quiet();
-    const mostInTurn = new Promise<number>((resolve) => {
-      let before = started.length;
-      let most = 0;
-      const look = () => {
-        most = Math.max(most, started.length - before);
-        before = started.length;
-        if (before < 3000) setImmediate(look);
-        else resolve(most);
-      };
-      look();
-    });
-    await release();
-    expect(await mostInTurn).toBeLessThanOrEqual(1001);
-  });
+        'The open subscriptions of this WebSocket have inputs of more than 65536 bytes together, which is the limit. End some of them, or open another WebSocket.',
+    },
+  };
+  for (const id of [1, 2, 3]) {
+    await send(large(id));
+  }
+  frames.length = 0;
+  await send(large(4));
+  expect(frames).toMatchObject([{ id: 4, ...full }]);
+  // The one that has its id next can be stopped.
+  await send([large(4), call(4, 'subscription', 'watch', { input: '' })]);
+  await send({ id: 4, method: 'subscription.stop' });
+  expect(frames).toContainEqual({ id: 4, result: { type: 'stopped' } });
+  await send({ id: 2, method: 'subscription.stop' }, large(5));
+  await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
+  await send(large(6));
+  expect(frames).toContainEqual({ id: 6, result: { type: 'started' } });
+  // The parts of a message count by their own size.
+  await send({ id: 1, method: 'subscription.stop' }, { id: 3, method: 'subscription.stop' });
+  const stops = Array.from({ length: 500 }, () => ({ id: 0, method: 'subscription.stop' }));
+  frames.length = 0;
+  for (const id of [7, 8, 9]) {
+    await send([large(id), ...stops]);
+  }
+  expect(frames).toContainEqual({ id: 8, result: { type: 'started' } });
+  expect(frames).toContainEqual(expect.objectContaining({ id: 9, error: expect.anything() as unknown }));
+  expect(closes).toEqual([]);
 });
 
-describe('heartbeats', () => {
-  const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
+const sendText = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
 
-  it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const sockets = { keepAlive: { enabled: true, pingMs: 100, pongWaitMs: 50 } };
-    const { closes, frames, handler } = await open(t.router({}), { sockets });
-    vi.advanceTimersByTime(90);
-    text(handler, 'PONG');
-    vi.advanceTimersByTime(90);
-    expect(frames).toEqual([]);
-    vi.advanceTimersByTime(10);
-    expect([frames, closes]).toEqual([['PING'], []]);
-    text(handler, 'PONG');
-    vi.advanceTimersByTime(99);
-    expect(closes).toEqual([]);
-    vi.advanceTimersByTime(51);
-    expect([frames, closes]).toEqual([['PING', 'PING'], ['terminated']]);
-    const gone = await open(t.router({}), { sockets });
-    await gone.handler.closed();
-    expect(vi.getTimerCount()).toBe(0);
-  });
+it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sockets = { keepAlive: { enabled: true, pingMs: 100, pongWaitMs: 50 } };
+  const { closes, frames, handler } = await open(t.router({}), { sockets });
+  vi.advanceTimersByTime(90);
+  sendText(handler, 'PONG');
+  vi.advanceTimersByTime(90);
+  expect(frames).toEqual([]);
+  vi.advanceTimersByTime(10);
+  expect([frames, closes]).toEqual([['PING'], []]);
+  sendText(handler, 'PONG');
+  vi.advanceTimersByTime(99);
+  expect(closes).toEqual([]);
+  vi.advanceTimersByTime(51);
+  expect([frames, closes]).toEqual([['PING', 'PING'], ['terminated']]);
+  const gone = await open(t.router({}), { sockets });
+  await gone.handler.closed();
+  expect(vi.getTimerCount()).toBe(0);
 });
