@@ -1,38 +1,11 @@
 import { once } from 'node:events';
 import { frame } from '@petstore/testing/webSocketFrames';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { observedHere } from '../adapterDifferences.ts';
 import { rawSocket, upgradeRequest } from '../wire/rawSocket.ts';
 import { call, startSocketGateway, until } from './startSocketGateway.ts';
 
 // What an adapter does for the limits of WebSockets: `webSockets.test.ts` beside the protocol has the rest in process.
-
-it('a client that does not read its WebSocket applies backpressure to its subscription until it reads again', async () => {
-  const { connectClient, activity, server } = await startSocketGateway();
-  const client = connectClient();
-  client.send(call(1, 'subscription', 'flood'));
-  await once(client.socket, 'message');
-  const untilPaused = async () => {
-    let pulled = -1;
-    await vi.waitFor(
-      () => {
-        const before = pulled;
-        pulled = activity.pulled;
-        expect(pulled).toBe(before);
-      },
-      { interval: 200 },
-    );
-    return pulled;
-  };
-  client.socket.pause();
-  const pulledBefore = await untilPaused();
-  client.socket.resume();
-  await until(() => expect(activity.pulled).toBeGreaterThan(pulledBefore + 100));
-  client.socket.pause();
-  await untilPaused();
-  client.socket.terminate();
-  await until(() => expect([activity.finished, server.inFlight()]).toEqual([['flood'], 0]));
-});
 
 it.each([
   [1000, 65_536],

@@ -13,8 +13,6 @@ const t = initTRPC.context<{ readonly caller: string | undefined }>().meta<Gatew
 
 /** What the procedures of a router have done. */
 interface RouterActivity {
-  /** Number of values pulled from the endless subscription `flood`. */
-  pulled: number;
   /** The calls whose signal was aborted. */
   aborted: string[];
   /** The calls that completed. */
@@ -22,8 +20,6 @@ interface RouterActivity {
   /** Ends the calls of `waits`. */
   readonly release: PromiseWithResolvers<void>;
 }
-
-const sixteenKibibytes = 'x'.repeat(16_384);
 
 function createRouter(activity: RouterActivity) {
   return t.router({
@@ -66,17 +62,6 @@ function createRouter(activity: RouterActivity) {
       await activity.release.promise;
       return observable<number>((observer) => observer.complete());
     }),
-    /** Yields 16 KiB at a time, without end. */
-    flood: t.procedure.subscription(async function* () {
-      try {
-        for (;;) {
-          activity.pulled += 1;
-          yield sixteenKibibytes;
-        }
-      } finally {
-        activity.finished.push('flood');
-      }
-    }),
   });
 }
 
@@ -91,7 +76,7 @@ interface GatewayHooks {
 
 /** Serves a gateway of streams and slow procedures that requires a key. Closes it after the test. */
 export async function startSocketGateway({ checkKey, onContext, maxBodySize }: GatewayHooks = {}) {
-  const activity: RouterActivity = { pulled: 0, aborted: [], finished: [], release: Promise.withResolvers() };
+  const activity: RouterActivity = { aborted: [], finished: [], release: Promise.withResolvers() };
   /** The caller by valid key. A test that deletes a key revokes it. */
   const keys = new Map([['good-key', 'Ada']]);
   const records: RequestRecord[] = [];

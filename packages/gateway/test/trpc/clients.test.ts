@@ -11,7 +11,7 @@ import { startWith, type Start } from './start.ts';
 /**
  * Real clients of a tRPC server: `@trpc/client` with every link, and the packages `eventsource` and `ws`. Each test passes on
  * tRPC's own adapters and on the gateway; `adapterDifferences` lists the exceptions with reasons. What clients
- * cannot tell apart is compared byte for byte: by `overPort`, and by `sameResponses` and `sameMessages` beside the protocol.
+ * cannot tell apart is compared byte for byte by `sameResponses` and `sameMessages` beside the protocol.
  */
 function trpcClients(start: Start): void {
   describe.each(Object.entries<(endpoints: Endpoints) => TRPCLink<RpcRouter>>(callLinks))(

@@ -53,7 +53,6 @@ export function createRpcRouter() {
       .input(z.object({ name: z.string() }))
       .output(z.object({ id: z.int(), name: z.string() }))
       .mutation(({ input }) => ({ id: 1, ...input })),
-    touch: t.procedure.mutation(() => undefined),
     slowWrite: t.procedure
       .meta({ openapi: { method: 'POST', path: '/slow' } })
       .input(z.object({ ms: z.int() }))
@@ -165,7 +164,6 @@ async function* flood(calls: LiveCalls, name: string, signal: AbortSignal | unde
   try {
     for (;;) {
       signal?.throwIfAborted();
-      calls.pulled += 1;
       yield chunk;
       // Yield to the event loop: a producer that never waits would block the process.
       await new Promise(setImmediate);

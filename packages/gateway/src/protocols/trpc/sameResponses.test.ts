@@ -140,7 +140,7 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
         method: row.method,
         headers: row.headers as [string, string][],
         // As in the adapter, all other methods have a body, even if it is empty.
-        ...(row.method !== 'GET' && row.method !== 'HEAD' && { body: new TextEncoder().encode(row.body) }),
+        ...(row.method !== 'GET' && row.method !== 'HEAD' && { body: Buffer.from(row.body ?? '') }),
       }),
       path: trimSlashes(trimSlashes(url.pathname).slice(trimSlashes(basePath).length)),
       error: null,
@@ -208,7 +208,7 @@ async function textOf(
 /** @param hasBody whether the body has arrived with the head */
 function requestOf(target: string, { method, headers = [], body = '' }: Row, hasBody: boolean): HttpRequest {
   const [path = '', ...query] = target.split('?');
-  const bytes = new TextEncoder().encode(body);
+  const bytes = Buffer.from(body);
   const request = new Request('http://localhost', {
     method,
     headers: [['host', 'localhost'], ...headers] as [string, string][],

@@ -31,8 +31,8 @@ describe('policies and records of tRPC requests', () => {
       ...(verify && { authentication: bearer({ verify }) }),
       onResponse: (record) => records.push(record),
     });
-    const { status } = await gateway.fetch(new Request(`http://localhost/trpc${target}`, init));
-    return { status, records };
+    const response = await gateway.fetch(new Request(`http://localhost/trpc${target}`, init));
+    return { response, status: response.status, records };
   };
 
   it('the record of a batch that is too large lists known procedures only', async () => {
@@ -51,6 +51,17 @@ describe('policies and records of tRPC requests', () => {
     async (method, target, type, status) => {
       const init = { method, headers: { 'content-type': type } };
       expect(await serve(target, init, {}, () => undefined)).toMatchObject({ status });
+    },
+  );
+
+  it.each(['/closed', '/closed,closed?batch=1'])(
+    'GET /trpc%s without a credential gets one unbatched envelope, because the credential is checked first',
+    async (target) => {
+      const { response } = await serve(target, {}, {}, () => undefined);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="api"');
+      expect(await response.json()).toMatchObject({
+        error: { code: -32001, data: { code: 'UNAUTHORIZED', httpStatus: 401 } },
+      });
     },
   );
 

@@ -1,3 +1,4 @@
+import { outputs } from './comparedOutputs.ts';
 import { errorCodes, settings, type SettingName } from './comparedRouter.ts';
 
 /** A request that the gateway and tRPC's own code answer alike. */
@@ -7,7 +8,7 @@ export interface Row {
   /** Below the base path, with its slash. */
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Default: `default` alone. */
   readonly settings?: readonly SettingName[];
 }
@@ -30,7 +31,7 @@ const octets = [['content-type', 'application/octet-stream']] as const;
 const inputQuery = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
 const get = (name: string, target: string, more: More = {}) => by('GET', name, target, more);
 /** A POST, of JSON by default. */
-const post = (name: string, target: string, body: string | undefined, more: More = {}) =>
+const post = (name: string, target: string, body: Row['body'], more: More = {}) =>
   by('POST', name, target, { headers: json, ...(body !== undefined && { body }), ...more });
 
 /** Settings of streams, which no other response depends on. */
@@ -257,7 +258,17 @@ const calls: readonly Row[] = [
   get('a subscription without events', '/notCounted'),
   get('a subscription with options of its stream', '/count?input=1', { settings: [...streamSettings] }),
   get('a slow subscription', '/countSlowly', { settings: ['pings', 'endsImmediately', 'endsInTime'] }),
-  get('a subscription of tracked events', '/tracks'),
+  ...[
+    '',
+    '?lastEventId=4',
+    '?lastEventId=',
+    ...['%0A', '%0D', '%00'].map((each) => `?lastEventId=a${each}b`),
+  ].map((query) =>
+    get(`a subscription of tracked events after ${query}`, `/tracks${query}`, {
+      settings: ['default', 'transformer'],
+    }),
+  ),
+  get('a subscription that throws an AbortError', '/leaves'),
   get('an observable', '/observed?input=1'),
   get('an observable that fails', '/observed?input=%22fails%22'),
   get('a subscription whose input is broken', '/count?input=%7B'),
@@ -287,6 +298,7 @@ const inputs: readonly Row[] = [
   get('a missing input that is optional', '/optional'),
   get('an empty input that is optional', '/optional?input='),
   post('a body that is only white space', '/write', '  '),
+  post('a body that is not UTF-8', '/write', Buffer.from('{"name":"\u00ff"}', 'latin1')),
   post('a body of null', '/write', 'null'),
   ...[
     'application/json;charset=latin1',
@@ -303,6 +315,16 @@ const inputs: readonly Row[] = [
   post('a form for a mutation of JSON', '/write', '--x--\r\n', { headers: multipart }),
   post('JSON for a form', '/upload', '{}'),
 ];
+
+/** Batches of three calls as JSON lines, with each output once. */
+const outputsAsLines: readonly Row[] = Array.from({ length: Math.ceil(outputs.length / 3) }, (_, batch) => {
+  const indexes = [0, 1, 2].map((at) => (3 * batch + at) % outputs.length);
+  const target = `/output,output,output?batch=1&${inputQuery({ ...indexes })}`;
+  return get(`lines of the outputs ${indexes.join(', ')}`, target, {
+    headers: lines,
+    settings: ['default', 'transformer'],
+  });
+});
 
 const batches: readonly Row[] = [
   get('a batch with inputs of null', `/echo,echo?batch=1&${inputQuery({ 0: null, 1: null })}`),
@@ -350,4 +372,12 @@ const errors: readonly Row[] = [
 ];
 
 /** The requests that are compared. */
-export const rows: readonly Row[] = [...calls, ...paths, ...inputs, ...batches, ...methods, ...errors];
+export const rows: readonly Row[] = [
+  ...calls,
+  ...paths,
+  ...inputs,
+  ...batches,
+  ...methods,
+  ...errors,
+  ...outputsAsLines,
+];

@@ -5,6 +5,7 @@ import { observable } from '@trpc/server/observable';
 import { TRPC_ERROR_CODES_BY_KEY, type TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { isTrpcBefore } from '@petstore/testing/olderTrpc';
 import { z } from 'zod';
+import { outputs } from './comparedOutputs.ts';
 
 // The router and the settings with which the gateway and tRPC's own code are compared.
 
@@ -78,6 +79,7 @@ export function routerOf(setting: Setting) {
     iterable: step.query(async function* () {
       yield 1;
     }),
+    output: step.input(z.int()).query(({ input }) => outputs[input]?.()),
     promised: step.query(() => ({ a: Promise.resolve(1) })),
     checked: step.input(z.object({ n: z.number() })).query(({ input }) => input.n),
     later: step.input(z.unknown()).query(async ({ input }) => {
@@ -104,8 +106,16 @@ export function routerOf(setting: Setting) {
     }),
     notCounted: any.subscription((() => 5) as never),
     tracks: any.subscription(async function* () {
-      yield tracked('a', 1);
-      yield 2;
+      for (const value of [1, undefined, new Date(5), new Map([[1, 2]]), 'ü 🐶 \u2028\n', () => 1]) {
+        yield value;
+        yield tracked('n-é-7', value);
+        yield tracked('1', value);
+      }
+      yield 10n;
+    }),
+    leaves: any.subscription(async function* () {
+      yield 1;
+      throw new DOMException('The subscription left.', 'AbortError');
     }),
     observed: any.subscription(({ input }) =>
       observable<unknown>((observer) => {
