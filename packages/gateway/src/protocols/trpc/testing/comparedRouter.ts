@@ -113,6 +113,20 @@ export function routerOf(setting: Setting) {
       }
       yield 10n;
     }),
+    silent: any.subscription(async function* ({ signal }) {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      yield 1;
+    }),
+    stoppedEarly: any.subscription(async ({ signal }) => {
+      await new Promise((_resolve, reject) =>
+        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+      return observable<number>(() => () => {});
+    }),
+    failsAfterEvent: any.subscription(async function* ({ input }) {
+      yield 1;
+      throw new TRPCError({ code: 'CONFLICT', message: String(input) });
+    }),
     leaves: any.subscription(async function* () {
       yield 1;
       throw new DOMException('The subscription left.', 'AbortError');
