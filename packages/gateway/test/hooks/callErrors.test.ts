@@ -87,7 +87,7 @@ it.each<
     request: (started: Started) => Promise<unknown>,
     failed: readonly object[] | undefined,
     /** What `onError` receives, if that differs. */
-    errors?: readonly object[],
+    reported?: readonly object[],
   ]
 >([
   ['REST: a success', http('/v1/fine'), undefined],
@@ -133,7 +133,7 @@ it.each<
   ['an unknown path of no protocol', http('/made-up'), undefined, [whole('NOT_FOUND')]],
 ])(
   'the record of a request has the calls that failed, with their codes and without names that clients make up, and onError receives their errors (%s)',
-  async (_, request, failed, errors = failed ?? []) => {
+  async (_, request, failed, reported = failed ?? []) => {
     const started = await start();
     await request(started);
     await vi.waitFor(() => expect(started.records).toHaveLength(1));
@@ -141,7 +141,7 @@ it.each<
     const byName = (list: readonly object[] | undefined) =>
       list?.map((each) => JSON.stringify(each)).toSorted();
     expect(byName(record?.callErrors)).toEqual(byName(failed));
-    expect(byName(started.reported)).toEqual(byName(errors));
+    expect(byName(started.reported)).toEqual(byName(reported));
   },
 );
 

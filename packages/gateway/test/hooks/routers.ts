@@ -57,6 +57,7 @@ export function transformPaths(paths: oas31.PathsObject, prefix: `/${string}` | 
   };
 }
 
+/** @public A shape of `generatedClients/composed.ts`, which takes all exports. */
 export const besideRoutes = t.router({
   read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
 });

@@ -416,10 +416,8 @@ describe('many messages at once', () => {
   });
 
   it('of the subscriptions of a socket, those beyond 5,000 get TOO_MANY_REQUESTS, until one is stopped', async () => {
-    const router = t.router({
-      watch: t.procedure.subscription(() => observable<number>(() => {})),
-    });
-    const { frames, handler, records } = await open(router);
+    const watching = t.router({ watch: t.procedure.subscription(() => observable<number>(() => {})) });
+    const { frames, handler, records } = await open(watching);
     handler.message(...bytesAndKind(range(1, 5001).map((id) => call(id, 'subscription', 'watch'))));
     await untilEnd(frames, 5001);
     expect(frames.filter((frame) => Object.hasOwn(frame as object, 'error'))).toMatchObject([

@@ -319,7 +319,7 @@ const inputs: readonly Row[] = [
 /** Batches of three calls as JSON lines, with each output once. */
 const outputsAsLines: readonly Row[] = Array.from({ length: Math.ceil(outputs.length / 3) }, (_, batch) => {
   const indexes = [0, 1, 2].map((at) => (3 * batch + at) % outputs.length);
-  const target = `/output,output,output?batch=1&${inputQuery({ ...indexes })}`;
+  const target = `/output,output,output?batch=1&${inputQuery(Object.fromEntries(indexes.entries()))}`;
   return get(`lines of the outputs ${indexes.join(', ')}`, target, {
     headers: lines,
     settings: ['default', 'transformer'],
