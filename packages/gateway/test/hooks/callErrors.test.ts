@@ -42,10 +42,21 @@ const router = t.router({
     }),
 });
 
-async function start() {
-  const limits = { trpc: { maxBatchSize: 7 }, callTimeoutMs: 200, maxResponseSize: 4000 };
-  const { records, server } = await startShape(router, { mcp: mcp(), ...limits });
-  return { records, fetch: server.fetch, origin: server.origin };
+async function start(
+  limits: Parameters<typeof startShape<typeof router>>[1] = {
+    trpc: { maxBatchSize: 7 },
+    callTimeoutMs: 200,
+    maxResponseSize: 4000,
+  },
+) {
+  const reported: object[] = [];
+  const { records, server } = await startShape(router, {
+    mcp: mcp(),
+    ...limits,
+    onError: ({ path = '', error: { code } }) =>
+      void reported.push({ procedure: path in router._def.procedures ? path : undefined, code }),
+  });
+  return { records, reported, fetch: server.fetch, origin: server.origin };
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
@@ -65,10 +76,19 @@ const timedOut = { procedure: 'late', code: 'GATEWAY_TIMEOUT' };
 const blocked = { procedure: 'steps', code: 'CONFLICT' };
 const failsLater = { procedure: 'promised', code: 'INTERNAL_SERVER_ERROR' };
 
+/** An error that belongs to no call. */
+const whole = (code: string) => ({ procedure: undefined, code });
+
 const tooMany = [...Array(7).fill('fine'), 'gone'].map((procedure) => ({ procedure, code: 'BAD_REQUEST' }));
 
 it.each<
-  [what: string, request: (started: Started) => Promise<unknown>, failed: readonly object[] | undefined]
+  [
+    what: string,
+    request: (started: Started) => Promise<unknown>,
+    failed: readonly object[] | undefined,
+    /** What `onError` receives, if that differs. */
+    reported?: readonly object[],
+  ]
 >([
   ['REST: a success', http('/v1/fine'), undefined],
   ['REST: an unexpected error', http('/v1/broken'), [broken]],
@@ -88,11 +108,18 @@ it.each<
     http('/trpc/broken,fine,made-up,gone,broken,large,late?batch=1'),
     [broken, unknown, gone, broken, tooLarge, timedOut],
   ],
-  ['tRPC: a batch of too many calls', http('/trpc/fine,fine,fine,fine,fine,fine,fine,gone?batch=1'), tooMany],
+  [
+    'tRPC: a batch of too many calls',
+    http('/trpc/fine,fine,fine,fine,fine,fine,fine,gone?batch=1'),
+    tooMany,
+    [whole('BAD_REQUEST')],
+  ],
   [
     'tRPC: JSON lines',
     http('/trpc/broken,fine,made-up,gone,large,late,promised?batch=1', lines),
     [broken, unknown, gone, tooLarge, failsLater, timedOut],
+    // As in tRPC, an error within an output is not that of its call.
+    [broken, unknown, gone, whole('PAYLOAD_TOO_LARGE'), whole('INTERNAL_SERVER_ERROR'), timedOut],
   ],
   ['tRPC: server-sent events that fail', http('/trpc/steps', { accept: 'text/event-stream' }), [blocked]],
   ['MCP: a success', tool('fine'), undefined],
@@ -101,12 +128,12 @@ it.each<
   ['MCP: an output that is too large', tool('large'), [tooLarge]],
   ['MCP: a missed deadline', tool('late'), [timedOut]],
   ['MCP: a stream that fails', tool('steps'), [blocked]],
-  ['MCP: an unknown tool', tool('made-up'), [unknown]],
+  ['MCP: an unknown tool', tool('made-up'), [unknown], []],
   ['a route', http('/openapi.json'), undefined],
-  ['an unknown path of no protocol', http('/made-up'), undefined],
+  ['an unknown path of no protocol', http('/made-up'), undefined, [whole('NOT_FOUND')]],
 ])(
-  'the record of a request has the calls that failed, with their codes and without names that clients make up (%s)',
-  async (_, request, failed) => {
+  'the record of a request has the calls that failed, with their codes and without names that clients make up, and onError receives their errors (%s)',
+  async (_, request, failed, reported = failed ?? []) => {
     const started = await start();
     await request(started);
     await vi.waitFor(() => expect(started.records).toHaveLength(1));
@@ -114,6 +141,7 @@ it.each<
     const byName = (list: readonly object[] | undefined) =>
       list?.map((each) => JSON.stringify(each)).toSorted();
     expect(byName(record?.callErrors)).toEqual(byName(failed));
+    expect(byName(started.reported)).toEqual(byName(reported));
   },
 );
 
@@ -146,13 +174,10 @@ it.each<[what: string, request: (started: Started) => Promise<unknown>, calls: r
 ])(
   'the record of a request that is rejected before it is read has the calls that its head names (%s)',
   async (_, request, calls) => {
-    const { records, server } = await startShape(router, {
-      mcp: mcp(),
-      rateLimit: { calls: 3, windowMs: 3_600_000 },
-    });
-    const { fetch, origin } = server;
-    await http('/trpc/fine,fine,fine?batch=1')({ fetch, origin, records });
-    await request({ fetch, origin, records });
+    const started = await start({ rateLimit: { calls: 3, windowMs: 3_600_000 } });
+    const { records } = started;
+    await http('/trpc/fine,fine,fine?batch=1')(started);
+    await request(started);
     await vi.waitFor(() => expect(records).toHaveLength(2));
     const known = calls.filter((each) => 'procedure' in each && each.procedure !== undefined);
     expect(records[1]).toMatchObject({

@@ -1,32 +1,18 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  bearer,
-  createGateway,
-  type RequestRecord,
-  type GatewayOptions,
-  type HttpRequest,
-} from 'trpc-gateway';
+import { bearer, createGateway, type RequestRecord, type HttpRequest } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { expect, onTestFinished, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { z } from 'zod';
-import type { Fetch } from '../fetch.ts';
-import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 
-interface Context {
-  readonly caller: string | undefined;
-}
-
-const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
+const t = initTRPC.context<{ readonly caller: string | undefined }>().meta<GatewayMeta>().create();
 
 /** What the procedures of a router have done. */
 interface RouterActivity {
-  /** Number of values pulled from the endless subscription `flood`. */
-  pulled: number;
   /** The calls whose signal was aborted. */
   aborted: string[];
   /** The calls that completed. */
@@ -35,26 +21,21 @@ interface RouterActivity {
   readonly release: PromiseWithResolvers<void>;
 }
 
-const kilobytes = (count: number) => 'x'.repeat(count * 1024);
-
 function createRouter(activity: RouterActivity) {
-  const slow = async (name: string, ms: number, signal: AbortSignal | undefined) => {
-    signal?.addEventListener('abort', () => activity.aborted.push(name), { once: true });
-    await sleep(ms, undefined, { signal });
-    activity.finished.push(name);
-    return name;
-  };
   return t.router({
     caller: t.procedure.query(({ ctx }) => ctx.caller ?? 'anonymous'),
-    large: t.procedure.input(z.int()).query(({ input }) => kilobytes(input)),
-    slow: t.procedure.input(z.int()).query(({ input, signal }) => slow('query', input, signal)),
     /** Completes when `release` resolves. */
     waits: t.procedure.query(async () => {
       await activity.release.promise;
       activity.finished.push('query');
       return 'query';
     }),
-    slowWrite: t.procedure.input(z.int()).mutation(({ input, signal }) => slow('mutation', input, signal)),
+    /** Completes after `input` milliseconds, even if its signal is aborted. */
+    slowWrite: t.procedure.input(z.int()).mutation(async ({ input }) => {
+      await sleep(input);
+      activity.finished.push('mutation');
+      return 'mutation';
+    }),
     ticks: t.procedure
       .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
       .subscription(async function* ({ signal }) {
@@ -76,91 +57,28 @@ function createRouter(activity: RouterActivity) {
         await new Promise(() => {});
         yield 1;
       }),
-    /** Completes after `input` milliseconds, even if its signal is aborted. */
-    writeWithoutSignal: t.procedure.input(z.int()).mutation(async ({ input }) => {
-      await sleep(input);
-      activity.finished.push('writeWithoutSignal');
-    }),
     /** Returns its observable when the calls of `waits` end, even if its signal is aborted. */
     startsLate: t.procedure.subscription(async () => {
       await activity.release.promise;
       return observable<number>((observer) => observer.complete());
     }),
-    /** Yields 16 KiB at a time, without end. */
-    flood: t.procedure.subscription(async function* () {
-      try {
-        for (;;) {
-          activity.pulled += 1;
-          yield kilobytes(16);
-        }
-      } finally {
-        activity.finished.push('flood');
-      }
-    }),
-    /** Throws after 1 ms. */
-    failsLate: t.procedure.query(async () => {
-      await sleep(1);
-      throw new TRPCError({ code: 'CONFLICT', message: 'late' });
-    }),
-    /** Emits 64 KiB per millisecond, without backpressure. */
-    pushed: t.procedure.subscription(() =>
-      observable<string>((observer) => {
-        const timer = setInterval(() => observer.next(kilobytes(64)), 1);
-        return () => clearInterval(timer);
-      }),
-    ),
   });
 }
 
-export interface SocketGateway {
-  readonly server: Server;
-  readonly http: string;
-  readonly fetch: Fetch;
-  readonly activity: RouterActivity;
-  /** The caller by valid key. A test that deletes a key revokes it. */
-  readonly keys: Map<string, string>;
-  /** The records that `onResponse` received. */
-  readonly records: RequestRecord[];
-  /** Opens a WebSocket by the package ws, by default with a valid key in the upgrade request. */
-  readonly connectClient: (target?: string, options?: ClientOptions) => Client;
-}
-
-/** A WebSocket client that collects the messages it receives. */
-interface Client {
-  readonly socket: WebSocket;
-  readonly messages: unknown[];
-  /** Resolves with the code and reason of the close, or with the status and body of a rejected upgrade. */
-  readonly closed: Promise<readonly [code: number, reason: string]>;
-  /** Sends a message as JSON, once the socket is open. */
-  send(message: unknown): void;
-}
-
-/** Gateway options and hooks that a test may set. */
-export interface GatewayHooks extends Pick<
-  GatewayOptions<ReturnType<typeof createRouter>, string>,
-  'failedAttempts' | 'maxBodySize' | 'rateLimit' | 'trustProxy'
-> {
-  /** Called before each verification of a key. If it throws or rejects, the verification fails with that error. */
+/** Options and hooks that a test may set. */
+interface GatewayHooks {
+  readonly maxBodySize?: number;
+  /** Called before each verification of a key. */
   readonly checkKey?: (request: HttpRequest) => unknown;
-  /** Called by `createContext`. If it throws or rejects, `createContext` fails with that error. */
+  /** Called by `createContext`. */
   readonly onContext?: (request: HttpRequest) => unknown;
-  readonly onError?: (event: { readonly path: string | undefined }) => void;
-  readonly serveOptions?: Parameters<typeof serve>[1];
 }
 
 /** Serves a gateway of streams and slow procedures that requires a key. Closes it after the test. */
-export async function startSocketGateway({
-  checkKey,
-  onContext,
-  onError,
-  serveOptions,
-  ...gatewayOptions
-}: GatewayHooks = {}): Promise<SocketGateway> {
-  const activity: RouterActivity = { pulled: 0, aborted: [], finished: [], release: Promise.withResolvers() };
-  const keys = new Map([
-    ['good-key', 'Ada'],
-    ['other-key', 'Bob'],
-  ]);
+export async function startSocketGateway({ checkKey, onContext, maxBodySize }: GatewayHooks = {}) {
+  const activity: RouterActivity = { aborted: [], finished: [], release: Promise.withResolvers() };
+  /** The caller by valid key. A test that deletes a key revokes it. */
+  const keys = new Map([['good-key', 'Ada']]);
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createRouter(activity),
@@ -174,12 +92,11 @@ export async function startSocketGateway({
       await onContext?.(request);
       return { caller: identity };
     },
-    ...(onError && { trpc: { onError } }),
     document: { title: 'Sockets', version: '0.0.0' },
-    ...gatewayOptions,
+    ...(maxBodySize !== undefined && { maxBodySize }),
     onResponse: (record) => records.push(record),
   });
-  const server = await serve(gateway, serveOptions);
+  const server = await serve(gateway);
   onTestFinished(async () => {
     await server.close({ timeoutMs: 0 });
   });
@@ -193,40 +110,33 @@ export async function startSocketGateway({
     activity,
     keys,
     records,
-    connectClient: (target = '/trpc', options = { headers: { authorization: 'Bearer good-key' } }) =>
-      connectTo(`${server.origin.replace(/^http/, 'ws')}${target}`, options),
+    /** Opens a WebSocket by the package ws, by default with a valid key in the upgrade request. */
+    connectClient: (
+      target = '/trpc',
+      options: ClientOptions = { headers: { authorization: 'Bearer good-key' } },
+    ) => connectTo(`${server.origin.replace(/^http/, 'ws')}${target}`, options),
   };
 }
 
-function connectTo(url: string, options: ClientOptions): Client {
+/** Opens a WebSocket, and collects the messages that it receives. */
+function connectTo(url: string, options: ClientOptions) {
   needs('WebSockets');
   const socket = new WebSocket(url, options);
   onTestFinished(() => socket.terminate());
   const messages: unknown[] = [];
-  const unsent: string[] = [];
-  socket.on('open', () => {
-    for (const message of unsent.splice(0)) socket.send(message);
-  });
   socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
-  const closed = new Promise<readonly [number, string]>((resolve) => {
+  socket.on('error', () => {});
+  /** Resolves with the code and the reason of the close. */
+  const closed = new Promise<readonly [code: number, reason: string]>((resolve) => {
     socket.on('close', (code, reason) => resolve([code, reason.toString()]));
-    socket.on('unexpected-response', (_request, response) => {
-      let body = '';
-      response.on('data', (chunk) => (body += String(chunk)));
-      response.on('end', () => resolve([response.statusCode ?? 0, body]));
-    });
-    socket.on('error', () => {});
   });
-  return {
-    socket,
-    messages,
-    closed,
-    send: (message) => {
-      const json = JSON.stringify(message);
-      if (socket.readyState === WebSocket.OPEN) socket.send(json);
-      else unsent.push(json);
-    },
+  /** Sends a message as JSON, once the socket is open. */
+  const send = (message: unknown) => {
+    const json = JSON.stringify(message);
+    if (socket.readyState === WebSocket.OPEN) socket.send(json);
+    else socket.once('open', () => socket.send(json));
   };
+  return { socket, messages, closed, send };
 }
 
 /** Returns the WebSocket message that calls a procedure. */
@@ -244,10 +154,3 @@ export const call = (
 
 /** Waits until a check passes. */
 export const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5 });
-
-/** Calls a procedure, and returns its result: the caller, by the key of the WebSocket. */
-export async function callerOf(client: Client): Promise<unknown> {
-  client.send(call(1, 'query', 'caller'));
-  await until(() => expect(client.messages).toMatchObject([{ id: 1, result: {} }]));
-  return (client.messages[0] as { readonly result: { readonly data: unknown } }).result.data;
-}

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { call, startSocketGateway } from './startSocketGateway.ts';
+import { call, startSocketGateway, until } from './startSocketGateway.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 const reconnect = { id: null, method: 'reconnect' };
 const withKey = { headers: { authorization: 'Bearer good-key' } };
 
@@ -38,7 +37,7 @@ it.each(['query', 'mutation'] as const)(
     client.send(call(1, 'query', 'waits'));
     await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     const closed = server.close({ graceMs: 10 });
-    const path = method === 'query' ? 'slow' : 'slowWrite';
+    const path = method === 'query' ? 'caller' : 'slowWrite';
     client.send(call(2, method, path, 1));
     client.send([call(3, method, path, 1), call(4, method, path, 1)]);
     await until(() => expect(client.messages).toHaveLength(3));
@@ -160,18 +159,18 @@ it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
 it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
   const { connectClient, server, activity } = await startSocketGateway();
   const client = connectClient();
-  client.send([call(1, 'mutation', 'writeWithoutSignal', 300), call(2, 'subscription', 'startsLate')]);
+  client.send([call(1, 'mutation', 'slowWrite', 300), call(2, 'subscription', 'startsLate')]);
   await until(() => expect(server.inFlight()).toBe(2));
   client.socket.terminate();
   await until(() => expect(server.connections().webSockets).toBe(0));
   expect(await server.close({ timeoutMs: 600_000, graceMs: 0 })).toBe(0);
-  expect(activity.finished).toEqual(['writeWithoutSignal']);
+  expect(activity.finished).toEqual(['mutation']);
 });
 
 it('close() closes the WebSocket of a call that still runs at timeoutMs, and resolves with the number of such calls', async () => {
   const { connectClient, server } = await startSocketGateway();
   const client = connectClient();
-  client.send(call(1, 'query', 'slow', 60_000));
+  client.send(call(1, 'query', 'waits'));
   await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
   expect(await server.close({ timeoutMs: 50 })).toBe(1);
   expect((await client.closed)[0]).toBe(1001);

@@ -11,7 +11,7 @@ export const serveGateway: ServeRpc = async ({
 }) => {
   const gateway = await createGateway({
     router,
-    createContext: ({ info }) => createContext(info),
+    createContext,
     maskUnexpectedErrors: false,
     maxBodySize,
     trpc: { onError },

@@ -4,8 +4,6 @@ export class LiveCalls {
   count = 0;
   /** Number of calls started so far. */
   total = 0;
-  /** Number of values that the endless producers have yielded. */
-  pulled = 0;
   readonly #started = new Map<string, number>();
   readonly #aborted = new Map<string, number>();
 

@@ -16,7 +16,7 @@ export const serveOfficial: ServeRpc = async ({
   const server = createHTTPServer({
     router,
     basePath: '/trpc/',
-    createContext: ({ info }) => createContext(info),
+    createContext,
     maxBodySize,
     onError,
   });
@@ -25,7 +25,7 @@ export const serveOfficial: ServeRpc = async ({
     wss: sockets,
     prefix: '/trpc',
     router,
-    createContext: ({ info }) => createContext(info),
+    createContext,
     onError,
   });
   server.listen(0, '127.0.0.1');

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { respondToParent } from '../load/pinned.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { LiveCalls } from './liveCalls.ts';
-import { createRpcRouter, seenInfo } from './rpcRouter.ts';
+import { createRpcRouter } from './rpcRouter.ts';
 
 export interface Held {
   readonly port: number;
@@ -19,7 +19,7 @@ const collect = runInNewContext('gc') as () => void;
 const calls = new LiveCalls();
 const { port } = await serveGateway({
   router: createRpcRouter(),
-  createContext: (info) => ({ calls, seen: seenInfo(info) }),
+  createContext: () => ({ calls }),
 });
 
 respondToParent(async () => {

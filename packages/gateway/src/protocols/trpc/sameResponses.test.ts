@@ -4,7 +4,8 @@ import { sortedLines } from '@petstore/testing/jsonLines';
 import { changedHeaders } from '@petstore/testing/olderTrpc';
 import { expect, it } from 'vitest';
 import type { createGateway } from '../../gateway.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { FetchRequest } from '../../adapters/serve/fetchRequest.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
 import { rows, type Row } from './testing/comparedRequests.ts';
 import {
@@ -86,55 +87,48 @@ function callbacks(setting: Setting, events: Events) {
   };
 }
 
-interface Side {
-  readonly events: Events;
-  readonly router: ReturnType<typeof routerOf>;
-  readonly callbacks: ReturnType<typeof callbacks>;
-  readonly gateway: () => ReturnType<typeof createGateway>;
+/** Returns a function that creates the router and the callbacks of one side, once for all rows of a setting. */
+function createSides() {
+  const create = (name: SettingName) => {
+    const setting: Setting = settings[name];
+    const events: Events = [];
+    const basePath = setting.basePath ?? '/trpc';
+    return { basePath, events, router: routerOf(setting), ...callbacks(setting, events) };
+  };
+  const sides = new Map<SettingName, ReturnType<typeof create>>();
+  return (name: SettingName) => {
+    const side = sides.get(name) ?? create(name);
+    sides.set(name, side);
+    side.events.length = 0;
+    return side;
+  };
 }
 
-/** Returns the router, callbacks and gateway of one side, created once for all rows. */
-function side(of: 'official' | 'gateway', name: SettingName): Side {
-  const key = `${of} ${name}`;
-  const known = sides.get(key);
-  if (known) return known;
-  const setting: Setting = settings[name];
-  const events: Events = [];
-  const recorded = callbacks(setting, events);
-  const router = routerOf(setting);
-  let gateway: ReturnType<typeof createGateway> | undefined;
-  const created = {
-    events,
-    router,
-    callbacks: recorded,
-    gateway: () =>
-      (gateway ??= testGateway(router, {
-        trpcBasePath: setting.basePath ?? '/trpc',
-        restBasePath: '/rest',
-        createContext: ({ info }) => recorded.createContext(info as TRPCRequestInfo),
-        maskUnexpectedErrors: false,
-        trpc: {
-          ...recorded.options,
-          onError: recorded.onError as never,
-          ...(recorded.responseMeta && { responseMeta: recorded.responseMeta }),
-        },
-        onResponse: () => {},
-      })),
-  };
-  sides.set(key, created);
-  return created;
+const officialSide = createSides();
+const gatewaySide = createSides();
+const gateways = new Map<SettingName, ReturnType<typeof createGateway>>();
+
+function gatewayOf(name: SettingName): ReturnType<typeof createGateway> {
+  const { basePath, router, options, createContext, onError, responseMeta } = gatewaySide(name);
+  const gateway =
+    gateways.get(name) ??
+    testGateway(router, {
+      trpcBasePath: basePath,
+      restBasePath: '/rest',
+      createContext: ({ info }) => createContext(info as TRPCRequestInfo),
+      maskUnexpectedErrors: false,
+      trpc: { ...options, onError: onError as never, ...(responseMeta && { responseMeta }) },
+      onResponse: () => {},
+    });
+  gateways.set(name, gateway);
+  return gateway;
 }
-const sides = new Map<string, Side>();
 
 const trimSlashes = (path: string) => path.replace(/^\//, '').replace(/\/$/, '');
 
 /** Returns the response of tRPC's standalone adapter (@trpc/server 11.25). */
 async function official(name: SettingName, row: Row): Promise<Outcome> {
-  const setting: Setting = settings[name];
-  const basePath = setting.basePath ?? '/trpc';
-  const { events, router, callbacks: recorded } = side('official', name);
-  const { options, createContext, onError, responseMeta } = recorded;
-  events.length = 0;
+  const { basePath, events, router, options, createContext, onError, responseMeta } = officialSide(name);
   let response: Response;
   try {
     const url = new URL(`${basePath.replace(/\/$/, '')}${row.target}`, 'http://localhost');
@@ -146,7 +140,7 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
         method: row.method,
         headers: row.headers as [string, string][],
         // As in the adapter, all other methods have a body, even if it is empty.
-        ...(row.method !== 'GET' && row.method !== 'HEAD' && { body: new TextEncoder().encode(row.body) }),
+        ...(row.method !== 'GET' && row.method !== 'HEAD' && { body: Buffer.from(row.body ?? '') }),
       }),
       path: trimSlashes(trimSlashes(url.pathname).slice(trimSlashes(basePath).length)),
       error: null,
@@ -182,11 +176,8 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
 }
 
 async function ours(name: SettingName, row: Row, hasBody: boolean): Promise<Outcome> {
-  const setting: Setting = settings[name];
-  const basePath = setting.basePath ?? '/trpc';
-  const { events, gateway } = side('gateway', name);
-  events.length = 0;
-  const { handle } = await gateway();
+  const { handle } = await gatewayOf(name);
+  const { basePath, events } = gatewaySide(name);
   const target = `${basePath.replace(/\/$/, '')}${row.target}`;
   const response = await handle(requestOf(target, row, hasBody));
   const body = isBodyStream(response.body)
@@ -214,34 +205,20 @@ async function textOf(
   }
 }
 
+/** @param hasBody whether the body has arrived with the head */
 function requestOf(target: string, { method, headers = [], body = '' }: Row, hasBody: boolean): HttpRequest {
   const [path = '', ...query] = target.split('?');
-  const all: [name: string, value: string][] = [
-    ['host', 'localhost'],
-    ...headers.map(([name, value]): [string, string] => [name.toLowerCase(), value]),
-  ];
-  const bytes = new TextEncoder().encode(body);
-  const signal = new AbortController().signal;
-  return {
+  const bytes = Buffer.from(body);
+  const request = new Request('http://localhost', {
     method,
+    headers: [['host', 'localhost'], ...headers] as [string, string][],
+    ...(method !== 'GET' && method !== 'HEAD' && { body: bytes }),
+  });
+  return Object.assign(new FetchRequest(request, Infinity, '127.0.0.1'), {
     path,
     query: query.join('?'),
-    header: (name) => all.find(([other]) => other === name)?.[1] || undefined,
-    hasHeader: (name) => all.some(([other]) => other === name),
-    headers: () => all,
-    remoteAddress: () => '127.0.0.1',
-    isAborted: false,
-    signal,
     ...(hasBody && { bodyNow: () => bytes }),
-    body: async (maxBytes) => {
-      if (bytes.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
-      return bytes;
-    },
-    async *bodyChunks() {
-      yield bytes.subarray(0, 2);
-      yield bytes.subarray(2);
-    },
-  };
+  });
 }
 
 /** Headers that only the gateway sets, or that belong to the connection. */

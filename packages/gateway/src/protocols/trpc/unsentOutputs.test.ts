@@ -2,10 +2,9 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
-import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
-import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { testGateway } from '../../testing/testGateway.ts';
+import { call, openSocket } from './testing/openSocket.ts';
 
 const file = () => createReadStream(import.meta.filename);
 
@@ -32,20 +31,10 @@ async function start() {
   const get = (path: string, headers: Record<string, string> = {}) =>
     gateway.fetch(new Request(`http://localhost/trpc/${path}`, { headers }));
   async function onSocket(path: string): Promise<unknown> {
-    const sent = Promise.withResolvers<unknown>();
-    const accept = (await gateway.upgrade(
-      inProcessRequest('GET', '/trpc', { 'sec-websocket-version': '13' }),
-    )) as SocketAcceptor;
-    const handler = accept({
-      bufferedBytes: 0,
-      send: (message) => sent.resolve(JSON.parse(String(message))),
-      close() {},
-      terminate() {},
-    });
-    handler.message(Buffer.from(JSON.stringify({ id: 1, method: 'query', params: { path } })), false);
-    const message = await sent.promise;
+    const { frames, handler, send } = await openSocket(router);
+    await send(call(1, 'query', path));
     await handler.closed();
-    return message;
+    return frames[0];
   }
   return { get, onSocket, opened };
 }

@@ -1,295 +1,17 @@
-import { EventEmitter } from 'node:events';
-import { inputs } from '@petstore/testing/forms';
-import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
-import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
+import { initTRPC } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
-import type { createGateway } from '../../gateway.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Policy } from '../../calls/policy.ts';
-import type { RequestRecord } from '../../calls/requestRecord.ts';
-import { inProcessRequest } from '../../testing/inProcessRequest.ts';
-import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
-import { bytesOf, routerOf, socketPlan, type Served, type SocketPlan } from './testing/randomMessages.ts';
+import type { SocketHandler } from '../../http/webSocket.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
-import type { GatewayMeta } from '../../procedures/meta.ts';
-import { memoryState } from '../../state/memoryState.ts';
-import { testGateway } from '../../testing/testGateway.ts';
-
-/** The server's end of an in-process WebSocket. */
-interface ServerEnd {
-  message(data: Buffer, isBinary: boolean): void;
-  close(): void;
-}
-type Connect = (served: Served, plan: SocketPlan, events: unknown[]) => Promise<ServerEnd>;
-
-interface ReportedError {
-  readonly error: TRPCError;
-  readonly path: string | undefined;
-  readonly type: string;
-  readonly input: unknown;
-  readonly ctx: unknown;
-}
-
-/** Creates an `onError` that records errors, and throws for FORBIDDEN. */
-const onErrorOf =
-  (events: unknown[]) =>
-  ({ error: { code, message }, path, type, input, ctx }: ReportedError): void => {
-    events.push(['onError', { code, message, path, type, input, ctx }]);
-    if (code === 'FORBIDDEN') throw new Error('onError failed');
-  };
-
-/** Connects to tRPC's own adapter (`applyWSSHandler` calls this for each socket of the package ws). */
-const official: Connect = async ({ router }, { context }, events) => {
-  const client = Object.assign(new EventEmitter(), {
-    readyState: 1,
-    send: (text: string) => events.push(text),
-    close() {},
-    terminate() {},
-  });
-  const serve = getWSConnectionHandler({
-    router,
-    createContext: () => context,
-    onError: onErrorOf(events),
-  } as unknown as WSSHandlerOptions<typeof router>);
-  serve(client as never, { url: '/trpc', headers: {}, socket: {} } as never);
-  return {
-    message: (data, isBinary) => client.emit('message', data, isBinary),
-    close() {
-      client.readyState = 3;
-      client.emit('close');
-    },
-  };
-};
-
-const request = (target = '/trpc') => inProcessRequest('GET', target, { 'sec-websocket-version': '13' });
-
-const gateway: Connect = async ({ router }, { context }, events) => {
-  const { upgrade } = await testGateway(router, {
-    createContext: () => context,
-    // Of HTTP only.
-    trpc: { maxBatchSize: 1, onError: onErrorOf(events) },
-    maskUnexpectedErrors: false,
-  });
-  const accept = (await upgrade(request())) as SocketAcceptor;
-  const handler = accept({
-    bufferedBytes: 0,
-    send: (message) => events.push(message),
-    close() {},
-    terminate() {},
-  });
-  return {
-    message: (data, isBinary) => handler.message(data, isBinary),
-    close: () => void handler.closed(),
-  };
-};
-
-/** Waits until all microtasks have run, as between two messages of one packet. */
-async function microtasks(): Promise<void> {
-  for (let count = 0; count < 300; count += 1) await Promise.resolve();
-}
-
-async function quiet(): Promise<void> {
-  for (let count = 0; count < 40; count += 1) await new Promise(setImmediate);
-}
-
-/** Number of messages, and of those with a synchronous response. */
-interface Tally {
-  messages: number;
-  synchronous: number;
-}
-
-/**
- * Runs a plan and returns frames, reported errors and steps, in one part per pause. A part with a single call is in order.
- * For concurrent calls, only the frames of each unique id are in order, and everything else is sorted.
- */
-async function transcript(
-  connect: Connect,
-  plan: SocketPlan,
-  served: Served,
-  tally?: Tally,
-): Promise<unknown> {
-  const { router, chains } = served;
-  const events: unknown[] = [];
-  const end = await connect(served, plan, events);
-  await quiet();
-  const isUniqueId = uniqueIds(plan);
-  const parts: unknown[] = [];
-  let calls = 0;
-  const cut = () => {
-    const logs = chains.map(({ log }) => log.splice(0).flatMap(comparable));
-    const part = events.splice(0);
-    parts.push(
-      structuredClone(calls > 1 ? [sorted(part, isUniqueId), logs.map((log) => sorted(log))] : [part, logs]),
-    );
-    calls = 0;
-  };
-  for (const { message, pause } of plan.steps) {
-    const isBinary = message.kind === 'text' && message.isBinary;
-    const before = events.length;
-    end.message(bytesOf(message, router, plan.hasTransformer), isBinary);
-    if (tally) {
-      tally.messages += 1;
-      if (events.length > before) tally.synchronous += 1;
-    }
-    calls += message.kind === 'calls' ? message.calls.length : 1;
-    await microtasks();
-    if (pause === 'turn') await new Promise(setImmediate);
-    if (pause !== 'quiet') continue;
-    await quiet();
-    cut();
-  }
-  await quiet();
-  end.close();
-  await quiet();
-  cut();
-  return parts;
-}
-
-/** Returns a function that tests whether only one call of a plan has an id, as written in frames. */
-function uniqueIds({ steps }: SocketPlan): (id: unknown) => boolean {
-  const ids = steps.flatMap(({ message }) =>
-    message.kind === 'calls' ? message.calls.map(({ id }) => JSON.stringify(id)) : [],
-  );
-  return (id) => {
-    const text = JSON.stringify(id);
-    return ids.indexOf(text) !== -1 && ids.indexOf(text) === ids.lastIndexOf(text);
-  };
-}
-
-/** Sorts the frames and steps of concurrent calls. */
-function sorted(entries: readonly unknown[], isUniqueId = (_id: unknown) => false): readonly unknown[] {
-  const frames = new Map<string, unknown[]>();
-  const others: string[] = [];
-  for (const entry of entries) {
-    const id =
-      typeof entry === 'string' && entry.startsWith('{') ? (JSON.parse(entry) as { id: unknown }).id : null;
-    const key = JSON.stringify(id);
-    if (id !== null && isUniqueId(id)) frames.set(key, [...(frames.get(key) ?? []), entry]);
-    else others.push(JSON.stringify(entry));
-  }
-  return [[...frames].toSorted(([a], [b]) => (a < b ? -1 : 1)), others.toSorted()];
-}
-
-/**
- * Removes the known differences from the log of a chain: tRPC's adapter passes the router to middlewares, which no type
- * declares, and an asynchronous refinement may run once more before zod parses asynchronously.
- */
-function comparable(entry: unknown): readonly unknown[] {
-  if (entry === 'refined') return [];
-  return [JSON.parse((JSON.stringify(entry) ?? 'null').replace('"router",', '').replace(',"router"', ''))];
-}
-
-/** Returns what is sent and reported if all messages arrive before the context fails. */
-async function withoutContext(connect: Connect, plan: SocketPlan): Promise<readonly unknown[]> {
-  const served = routerOf(plan);
-  const context = Promise.withResolvers<never>();
-  const events: unknown[] = [];
-  const end = await connect(served, { ...plan, context: context.promise }, events);
-  for (const { message } of plan.steps) {
-    // A PING is answered before malformed messages, which wait for the context here, but not in tRPC's adapter.
-    if (message.kind === 'text' && message.text === 'PING') continue;
-    const isBinary = message.kind === 'text' && message.isBinary;
-    end.message(bytesOf(message, served.router, plan.hasTransformer), isBinary);
-  }
-  context.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
-  await quiet();
-  end.close();
-  // No call runs on either side.
-  return structuredClone([events, served.chains.map(({ log }) => log.length)]);
-}
-
-const failing = inputs(200, 20);
-
-test(`${failing} WebSockets whose context fails send and report the same errors as tRPC’s own adapter`, async () => {
-  let errorCount = 0;
-  await fc.assert(
-    fc.asyncProperty(socketPlan, async (plan) => {
-      const expected = await withoutContext(official, plan);
-      errorCount += JSON.stringify(expected).split('\\"id\\":1').length - 1;
-      expect(await withoutContext(gateway, plan)).toEqual(expected);
-    }),
-    { numRuns: failing },
-  );
-  expect(errorCount).toBeGreaterThan(failing / 10);
-});
-
-const runs = inputs(1000, 40);
-
-test(`${runs} WebSockets respond to random messages in the same way as tRPC's own adapter`, async () => {
-  const tally: Tally = { messages: 0, synchronous: 0 };
-  await fc.assert(
-    fc.asyncProperty(socketPlan, async (plan) => {
-      const expected = await transcript(official, plan, routerOf(plan));
-      expect(await transcript(gateway, plan, routerOf(plan), tally)).toEqual(expected);
-    }),
-    { numRuns: runs },
-  );
-  process.stdout.write(`Messages: ${tally.synchronous} of ${tally.messages} had a synchronous response.\n`);
-  expect(tally.synchronous).toBeGreaterThan(0.3 * tally.messages);
-});
-
-type Options = Partial<Parameters<typeof createGateway>[0]>;
+import { bytesAndKind, call, openSocket as open, quiet, range, type Options } from './testing/openSocket.ts';
 
 const t = initTRPC.create({ isDev: false });
-
-/** Opens a socket of a gateway, and records its frames, request records, errors and close codes. */
-async function open(router: AnyTRPCRouter, options: Options = {}, target = '/trpc') {
-  const frames: unknown[] = [];
-  const records: RequestRecord[] = [];
-  const errors: string[] = [];
-  const closes: unknown[] = [];
-  const { callsInFlight, upgrade } = await testGateway(router, {
-    onResponse: (record) => records.push(record),
-    trpc: { onError: ({ error }) => void errors.push(error.message) },
-    maskUnexpectedErrors: false,
-    ...options,
-  });
-  const reading: ('paused' | 'resumed')[] = [];
-  const upgradeAgain = async () => upgrade(request(target));
-  const openAnother = async () => {
-    const accept = (await upgradeAgain()) as SocketAcceptor;
-    return accept({
-      bufferedBytes: 0,
-      send: (frame) =>
-        frames.push(typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : frame),
-      close: (...close) => closes.push(close),
-      terminate: () => closes.push('terminated'),
-      pause: () => reading.push('paused'),
-      resume: () => reading.push('resumed'),
-    });
-  };
-  const handler = await openAnother();
-  await quiet();
-  records.length = 0;
-  const send = async (...messages: object[]) => {
-    for (const message of messages) handler.message(Buffer.from(JSON.stringify(message)), false);
-    await quiet();
-  };
-  return {
-    callsInFlight,
-    closes,
-    errors,
-    records,
-    reading,
-    frames,
-    handler,
-    openAnother,
-    send,
-    upgradeAgain,
-  };
-}
-
-const call = (id: number | null, method: string, path: string, more: object = {}) => ({
-  id,
-  method,
-  params: { path, ...more },
-});
 
 const credential = { method: 'connectionParams', data: { authorization: 'Bearer a' } };
 const authentication = bearer({ verify: () => 'Ada' });
 
-test('calls that wait for their context start in the order in which they were sent', async () => {
+it('calls that wait for their context start in the order in which they were sent', async () => {
   const begun: string[] = [];
   const router = t.router({
     watch: t.procedure.subscription(async () => {
@@ -307,29 +29,27 @@ test('calls that wait for their context start in the order in which they were se
   expect(begun).toEqual(['add', 'watch', 'add']);
 });
 
-describe('the record of a call on a WebSocket', () => {
-  it('the record of a query has status 499 and no error if the client disconnects first', async () => {
-    const ignoring = Promise.withResolvers();
-    const router = t.router({
-      gives: t.procedure.query(
-        ({ signal }) =>
-          new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
-      ),
-      ignores: t.procedure.query(() => ignoring.promise),
-    });
-    const { errors, records, handler, send } = await open(router);
-    await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
-    expect(handler.inFlight).toBe(2);
-    const closed = handler.closed();
-    await quiet();
-    ignoring.resolve(undefined);
-    await closed;
-    expect(records).toMatchObject([
-      { operation: 'gives', status: 499, error: undefined },
-      { operation: 'ignores', status: 499, error: undefined },
-    ]);
-    expect(errors).toEqual([]);
+it('the record of a query has status 499 and no error if the client disconnects first', async () => {
+  const ignoring = Promise.withResolvers();
+  const router = t.router({
+    gives: t.procedure.query(
+      ({ signal }) =>
+        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    ),
+    ignores: t.procedure.query(() => ignoring.promise),
   });
+  const { errors, records, handler, send } = await open(router);
+  await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
+  expect(handler.inFlight).toBe(2);
+  const closed = handler.closed();
+  await quiet();
+  ignoring.resolve(undefined);
+  await closed;
+  expect(records).toMatchObject([
+    { operation: 'gives', status: 499, error: undefined },
+    { operation: 'ignores', status: 499, error: undefined },
+  ]);
+  expect(errors).toEqual([]);
 });
 
 describe('a subscription', () => {
@@ -431,6 +151,21 @@ describe('a subscription', () => {
     expect([subscribed, frames]).toEqual([0, []]);
   });
 
+  it('a subscription that ignores its signal ends when its socket closes, and does not delay that', async () => {
+    const router = t.router({
+      neverYields: t.procedure.subscription(async function* () {
+        await new Promise(() => {});
+        yield 1;
+      }),
+    });
+    const { handler, records, send } = await open(router);
+    await send(call(1, 'subscription', 'neverYields'));
+    await handler.closed();
+    await quiet();
+    expect(handler.inFlight).toBe(0);
+    expect(records).toMatchObject([{ operation: 'neverYields', isStream: true }]);
+  });
+
   it('onError receives the error of an iterator that fails to close, after that of its subscription', async () => {
     const iterable = (fails: boolean) => ({
       [Symbol.asyncIterator]: () => ({
@@ -463,24 +198,69 @@ describe('a subscription', () => {
   });
 });
 
-test('a WebSocket may have 64 KiB of unsent bytes before its credential is checked, and 1 MiB afterwards', async () => {
-  const { upgradeAgain } = await open(t.router({}), { authentication }, '/trpc?connectionParams=1');
-  const accept = (await upgradeAgain()) as SocketAcceptor;
-  const openWith = () => {
-    const peer = { bufferedBytes: 100_000, send: vi.fn(), close: vi.fn(), terminate() {} };
-    return { peer, handler: accept(peer) };
-  };
-  const before = openWith();
-  before.handler.pinged();
-  expect(before.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
-  const after = openWith();
-  after.handler.message(Buffer.from(JSON.stringify(credential)), false);
-  await quiet();
-  after.handler.pinged();
-  expect(after.peer.close).not.toHaveBeenCalled();
-  after.peer.bufferedBytes = 1_100_000;
-  after.handler.pinged();
-  expect(after.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
+describe('a client that does not read', () => {
+  const full = [1013, 'The send buffer is full: the client is not reading.'];
+
+  it('a WebSocket may have 64 KiB of unsent bytes before its credential is checked, and 1 MiB afterwards', async () => {
+    const { closes, handler, peer, records, send } = await open(
+      t.router({}),
+      { authentication },
+      '/trpc?connectionParams=1',
+    );
+    peer.bufferedBytes = 65_536;
+    handler.pinged();
+    await send(credential);
+    peer.bufferedBytes = 1_048_576;
+    handler.pinged();
+    expect(closes).toEqual([]);
+    peer.bufferedBytes = 1_048_577;
+    handler.pinged();
+    expect(closes).toEqual([full]);
+    expect(records.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' });
+  });
+
+  it('a WebSocket without a credential is closed for 64 KiB of unsent bytes', async () => {
+    const options = [{ authentication }, '/trpc?connectionParams=1'] as const;
+    const { closes, handler, peer } = await open(t.router({}), ...options);
+    peer.bufferedBytes = 65_537;
+    handler.pinged();
+    expect(closes).toEqual([full]);
+  });
+
+  it.each(['query', 'subscription'])(
+    'a WebSocket with more than 1 MiB of unsent bytes is closed when a %s sends more',
+    async (method) => {
+      const router = t.router({
+        query: t.procedure.query(() => 1),
+        // Observables have no backpressure.
+        subscription: t.procedure.subscription(() => observable<number>((observer) => observer.next(1))),
+      });
+      const { closes, peer, records, send } = await open(router);
+      peer.bufferedBytes = 1_048_577;
+      await send(call(1, method, method));
+      expect(closes[0]).toEqual(full);
+      expect(records[0]).toMatchObject({ status: 429, limit: 'unsent-bytes' });
+    },
+  );
+
+  it('more than 64 KiB of unsent bytes pause a subscription until they are sent', async () => {
+    let pulled = 0;
+    const router = t.router({
+      flood: t.procedure.subscription(async function* () {
+        for (; pulled < 3; pulled += 1) yield pulled;
+      }),
+    });
+    const { frames, handler, peer, send } = await open(router);
+    peer.bufferedBytes = 65_537;
+    await send(call(1, 'subscription', 'flood'));
+    handler.drained();
+    await quiet();
+    expect(pulled).toBe(0);
+    peer.bufferedBytes = 65_536;
+    handler.drained();
+    await quiet();
+    expect([pulled, frames.length]).toEqual([3, 5]);
+  });
 });
 
 it('a policy before authentication runs once for a WebSocket whose credential is in its first message', async () => {
@@ -521,37 +301,31 @@ it('the signal that createContext receives for a WebSocket aborts when the socke
   expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
 });
 
-describe('a rateLimit.key that throws', () => {
-  it('a rateLimit.key that throws closes a WebSocket while its credential is checked', async () => {
-    const key = () => {
-      throw new Error('no key');
-    };
-    const rateLimit = { calls: 10, windowMs: 10_000, key };
-    const options = { authentication, rateLimit };
-    const { closes, send } = await open(t.router({}), options, '/trpc?connectionParams=1');
-    await send(credential);
-    expect(closes).toMatchObject([[1011, expect.any(String)]]);
-  });
+it('a rateLimit.key that throws closes a WebSocket while its credential is checked', async () => {
+  const key = () => {
+    throw new Error('no key');
+  };
+  const rateLimit = { calls: 10, windowMs: 10_000, key };
+  const options = { authentication, rateLimit };
+  const { closes, send } = await open(t.router({}), options, '/trpc?connectionParams=1');
+  await send(credential);
+  expect(closes).toMatchObject([[1011, expect.any(String)]]);
 });
-
-/** Returns the arguments of `message` of a socket. */
-const bytesAndKind = (part: object) => [Buffer.from(JSON.stringify(part)), false] as const;
 
 describe('many messages at once', () => {
   const router = t.router({ nothing: t.procedure.query(() => null) });
   const idsOf = (frames: readonly unknown[]) => frames.map((frame) => (frame as { id: unknown }).id);
-  const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
   const query = (id: number) => call(id, 'query', 'nothing');
   const untilEnd = (frames: readonly unknown[], count: number) =>
     vi.waitFor(() => expect(frames).toHaveLength(count));
 
   it.each([
-    ['2,000 queries in one message', [range(2000).map(query)]],
-    ['2,000 messages with a query', range(2000).map(query)],
-    ['2,000 messages with an unknown procedure', range(2000).map((id) => call(id, 'query', 'none'))],
+    ['2,000 queries in one message', [range(1, 2000).map(query)]],
+    ['2,000 messages with a query', range(1, 2000).map(query)],
+    ['2,000 messages with an unknown procedure', range(1, 2000).map((id) => call(id, 'query', 'none'))],
     [
       '2,000 calls without an id in one message',
-      [range(2000).map((at) => call(at < 2000 ? null : at, 'query', 'nothing'))],
+      [range(1, 2000).map((at) => call(at < 2000 ? null : at, 'query', 'nothing'))],
     ],
   ])(
     '%s are answered in order and in slices, so that another socket is answered in between',
@@ -565,7 +339,7 @@ describe('many messages at once', () => {
       const ids = idsOf(frames);
       expect(ids.indexOf(-1)).toBeLessThan(1000);
       expect(ids.filter((id) => id !== -1)).toEqual(
-        ids[0] === null ? range(2000).map((at) => (at < 2000 ? null : 2000)) : range(2000),
+        ids[0] === null ? range(1, 2000).map((at) => (at < 2000 ? null : 2000)) : range(1, 2000),
       );
       expect(closes).toEqual([]);
     },
@@ -573,7 +347,7 @@ describe('many messages at once', () => {
 
   it('a socket is paused while its messages wait for the next turn', async () => {
     const { frames, handler, reading } = await open(router);
-    for (const id of range(1000)) handler.message(...bytesAndKind(query(id)));
+    for (const id of range(1, 1000)) handler.message(...bytesAndKind(query(id)));
     expect(reading.at(-1)).toBe('paused');
     await untilEnd(frames, 1000);
     await quiet();
@@ -582,14 +356,14 @@ describe('many messages at once', () => {
 
   it('a socket with more than 5,000 messages that wait for the next turn is closed with 1008', async () => {
     const { closes, handler, records } = await open(router);
-    for (const id of range(6000)) handler.message(...bytesAndKind(query(id)));
+    for (const id of range(1, 6000)) handler.message(...bytesAndKind(query(id)));
     expect(closes).toEqual([[1008, 'Too many messages were sent at once.']]);
     expect(records.at(-1)).toMatchObject({ status: 429, limit: 'messages' });
   });
 
   it('a socket is closed with 1008 after 100 messages that cannot be parsed', async () => {
     const { closes, frames, handler, records } = await open(router);
-    for (const _ of range(100)) handler.message(Buffer.from('{'), false);
+    for (const _ of range(1, 100)) handler.message(Buffer.from('{'), false);
     await untilEnd(frames, 100);
     expect(closes).toEqual([]);
     handler.message(Buffer.from('{'), false);
@@ -603,7 +377,7 @@ describe('many messages at once', () => {
     const { closes, frames, handler } = await open(router, { maxBodySize: 32_768 });
     // In all more than the 64 KiB that may wait at a time.
     for (let round = 1; round <= 3; round += 1) {
-      for (const id of range(1000)) handler.message(...bytesAndKind(query(id)));
+      for (const id of range(1, 1000)) handler.message(...bytesAndKind(query(id)));
       await untilEnd(frames, 1000 * round);
     }
     expect(closes).toEqual([]);
@@ -611,17 +385,17 @@ describe('many messages at once', () => {
 
   it('a socket on which more messages arrive while others wait stays open, if at most 5,000 wait at a time', async () => {
     const { closes, frames, handler } = await open(router);
-    for (const id of range(3500)) handler.message(...bytesAndKind(query(id)));
+    for (const id of range(1, 3500)) handler.message(...bytesAndKind(query(id)));
     while (frames.length < 1500) await new Promise(setImmediate);
-    for (const id of range(2500)) handler.message(...bytesAndKind(query(id)));
+    for (const id of range(1, 2500)) handler.message(...bytesAndKind(query(id)));
     expect(closes).toEqual([]);
     await untilEnd(frames, 6000);
   });
 
   it('messages with more calls than may wait on a socket are read when earlier calls have run', async () => {
     const { frames, handler } = await open(router);
-    for (const round of range(8)) {
-      handler.message(...bytesAndKind(range(1000).map((id) => query(1000 * (round - 1) + id))));
+    for (const round of range(1, 8)) {
+      handler.message(...bytesAndKind(range(1, 1000).map((id) => query(1000 * (round - 1) + id))));
     }
     await untilEnd(frames, 8000);
     expect(frames.filter((frame) => Object.hasOwn(frame as object, 'error'))).toEqual([]);
@@ -631,17 +405,42 @@ describe('many messages at once', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<null>();
     const waiting = t.router({ wait: t.procedure.query(() => released) });
     const { frames, handler } = await open(waiting, { maxInFlight: 10_000 });
-    for (const id of range(5001)) handler.message(...bytesAndKind(call(id, 'query', 'wait')));
+    for (const id of range(1, 5001)) handler.message(...bytesAndKind(call(id, 'query', 'wait')));
     await untilEnd(frames, 1);
     expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]);
     release(null);
     await untilEnd(frames, 5001);
+    handler.message(...bytesAndKind(call(5002, 'query', 'wait')));
+    await untilEnd(frames, 5002);
+    expect(frames.at(-1)).toMatchObject({ id: 5002, result: {} });
+  });
+
+  it('of the subscriptions of a socket, those beyond 5,000 get TOO_MANY_REQUESTS, until one is stopped', async () => {
+    const watching = t.router({ watch: t.procedure.subscription(() => observable<number>(() => {})) });
+    const { frames, handler, records } = await open(watching);
+    handler.message(...bytesAndKind(range(1, 5001).map((id) => call(id, 'subscription', 'watch'))));
+    await untilEnd(frames, 5001);
+    expect(frames.filter((frame) => Object.hasOwn(frame as object, 'error'))).toMatchObject([
+      {
+        id: 5001,
+        error: {
+          message:
+            '5000 calls or subscriptions are open on this WebSocket, which is the limit. End some of them, or open another WebSocket.',
+          data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
+        },
+      },
+    ]);
+    expect(records).toMatchObject([{ operation: 'watch', limit: 'socket-calls' }]);
+    handler.message(...bytesAndKind({ id: 1, method: 'subscription.stop' }));
+    await vi.waitFor(() => expect(frames.at(-1)).toEqual({ id: 1, result: { type: 'stopped' } }));
+    handler.message(...bytesAndKind(call(5001, 'subscription', 'watch')));
+    await vi.waitFor(() => expect(frames.at(-1)).toEqual({ id: 5001, result: { type: 'started' } }));
   });
 
   it('calls that wait for the next turn do not run after their socket was closed', async () => {
     let added = 0;
     const { handler } = await open(t.router({ add: t.procedure.mutation(() => (added += 1)) }));
-    handler.message(...bytesAndKind(range(2000).map((id) => call(id, 'mutation', 'add'))));
+    handler.message(...bytesAndKind(range(1, 2000).map((id) => call(id, 'mutation', 'add'))));
     const before = added;
     void handler.closed();
     await quiet();
@@ -650,12 +449,12 @@ describe('many messages at once', () => {
 
   it('a message that arrives in a later turn is answered after those that still wait', async () => {
     const { frames, handler } = await open(router);
-    for (const id of range(3000)) handler.message(...bytesAndKind(query(id)));
+    for (const id of range(1, 3000)) handler.message(...bytesAndKind(query(id)));
     await new Promise(setImmediate);
     expect(frames.length).toBeLessThan(3000);
     handler.message(...bytesAndKind(query(3001)));
     await untilEnd(frames, 3001);
-    expect(idsOf(frames)).toEqual(range(3001));
+    expect(idsOf(frames)).toEqual(range(1, 3001));
   });
 
   it('connection parameters of more than 64 KiB close the socket with 1009, those of 64 KiB do not', async () => {
@@ -686,7 +485,7 @@ describe('many messages at once', () => {
         }),
       }),
     );
-    for (const id of range(1000)) handler.message(...bytesAndKind(query(id)));
+    for (const id of range(1, 1000)) handler.message(...bytesAndKind(query(id)));
     handler.message(...bytesAndKind(call(2000, 'subscription', 'watch')));
     handler.message(...bytesAndKind({ id: 2000, method: 'subscription.stop' }));
     await untilEnd(frames, 1001);
@@ -694,270 +493,70 @@ describe('many messages at once', () => {
   });
 });
 
-describe('subscriptions that start', () => {
-  const watch = (id: number, input = id) => call(id, 'subscription', 'watch', { input });
-  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
-
-  /** Opens two sockets of a gateway whose subscriptions start when `release` is called, those of input 0 at once. */
-  async function openTwo(options: Options) {
-    const started: number[] = [];
-    const releases: (() => void)[] = [];
-    const meta = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-    const router = meta.router({
-      watch: meta.procedure
-        .meta({ callTimeoutMs: 60_000 })
-        .input(Number)
-        .subscription(async ({ input }) => {
-          started.push(input);
-          if (input > 0) await new Promise<void>((resolve) => releases.push(resolve));
-          return (async function* () {})();
-        }),
-      immediate: meta.procedure.input(Number).subscription(({ input }) => {
-        started.push(input);
-        return observable(() => {});
+it('the open subscriptions of a socket have inputs of at most maxBodySize together', async () => {
+  const { closes, frames, send } = await open(
+    t.router({
+      watch: t.procedure.input(String).subscription(async function* ({ signal }) {
+        yield 1;
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
       }),
-    });
-    const socket = await open(router, options);
-    const release = async () => {
-      releases.shift()?.();
-      await quiet();
-    };
-    return { ...socket, other: await socket.openAnother(), release, started };
-  }
-
-  it('at most half of maxInFlight start at once, the sockets in turn and those of a socket in order', async () => {
-    const { callsInFlight, frames, handler, other, release, started } = await openTwo({ maxInFlight: 4 });
-    handler.message(...bytesAndKind(range(1, 5).map((id) => watch(id))));
-    other.message(...bytesAndKind([11, 12].map((id) => watch(id))));
-    await quiet();
-    expect([started, callsInFlight()]).toEqual([[1, 2], 2]);
-    for (const expected of [3, 11, 4, 12, 5]) {
-      await release();
-      expect(started.at(-1)).toBe(expected);
-    }
-    await release();
-    await release();
-    await vi.waitFor(() =>
-      expect(frames.filter((frame) => JSON.stringify(frame).includes('stopped'))).toHaveLength(7),
-    );
-  });
-
-  it('the open subscriptions of a socket have inputs of at most maxBodySize together', async () => {
-    const { closes, frames, send } = await open(
-      t.router({
-        watch: t.procedure.input(String).subscription(async function* ({ signal }) {
-          yield 1;
-          await new Promise((resolve) => signal?.addEventListener('abort', resolve));
-        }),
-      }),
-      { maxBodySize: 65_536 },
-    );
-    const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(20_000) });
-    const full = {
-      error: {
-        code: -32_029,
-        data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
-        message:
-          'The open subscriptions of this WebSocket have inputs of more than 65536 bytes together, which is the limit. End some of them, or open another WebSocket.',
-      },
-    };
-    for (const id of [1, 2, 3]) {
-      await send(large(id));
-    }
-    frames.length = 0;
-    await send(large(4));
-    expect(frames).toMatchObject([{ id: 4, ...full }]);
-    // The one that has its id next can be stopped.
-    await send([large(4), call(4, 'subscription', 'watch', { input: '' })]);
-    await send({ id: 4, method: 'subscription.stop' });
-    expect(frames).toContainEqual({ id: 4, result: { type: 'stopped' } });
-    await send({ id: 2, method: 'subscription.stop' }, large(5));
-    await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
-    await send(large(6));
-    expect(frames).toContainEqual({ id: 6, result: { type: 'started' } });
-    // The parts of a message count by their own size.
-    await send({ id: 1, method: 'subscription.stop' }, { id: 3, method: 'subscription.stop' });
-    const stops = Array.from({ length: 500 }, () => ({ id: 0, method: 'subscription.stop' }));
-    frames.length = 0;
-    for (const id of [7, 8, 9]) {
-      await send([large(id), ...stops]);
-    }
-    expect(frames).toContainEqual({ id: 8, result: { type: 'started' } });
-    expect(frames).toContainEqual(expect.objectContaining({ id: 9, error: expect.anything() as unknown }));
-    expect(closes).toEqual([]);
-  });
-
-  it('a socket that closes frees the places of its subscriptions, and those of it that wait never start', async () => {
-    const { handler, other, started } = await openTwo({ maxInFlight: 4 });
-    handler.message(...bytesAndKind(range(1, 4).map((id) => watch(id))));
-    other.message(...bytesAndKind(range(11, 14).map((id) => watch(id))));
-    await quiet();
-    expect(started).toEqual([1, 2]);
-    void handler.closed();
-    await quiet();
-    expect(started).toEqual([1, 2, 11, 12]);
-  });
-
-  it('a late result of a closed socket frees no place again', async () => {
-    const { handler, other, release, started } = await openTwo({ maxInFlight: 8 });
-    handler.message(...bytesAndKind(range(1, 4).map((id) => watch(id))));
-    other.message(...bytesAndKind(range(11, 18).map((id) => watch(id))));
-    await quiet();
-    void handler.closed();
-    await quiet();
-    for (const _ of range(1, 4)) await release();
-    expect(started).toEqual([1, 2, 3, 4, 11, 12, 13, 14]);
-  });
-
-  it('a subscription that is rejected, or of an unknown procedure, is answered while others wait to start, and takes no place', async () => {
-    const { frames, handler, started } = await openTwo({ maxInFlight: 2, maxBodySize: 1000 });
-    handler.message(...bytesAndKind([watch(1), watch(2)]));
-    for (const id of [3, 4]) {
-      handler.message(...bytesAndKind(call(id, 'subscription', 'none')));
-      handler.message(...bytesAndKind(call(id + 10, 'subscription', 'watch', { input: 'x'.repeat(1000) })));
-    }
-    handler.message(...bytesAndKind(watch(5)));
-    await quiet();
-    expect(started).toEqual([1]);
-    expect(frames).toMatchObject([
-      { id: 3, error: { data: { code: 'NOT_FOUND' } } },
-      { id: 13, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } },
-      { id: 4, error: { data: { code: 'NOT_FOUND' } } },
-      { id: 14, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } },
-    ]);
-  });
-
-  it('a subscription of a socket whose context fails gets its error while others wait to start', async () => {
-    let contexts = 0;
-    const createContext = async () => {
-      contexts += 1;
-      if (contexts === 3) throw new TRPCError({ code: 'CONFLICT' });
-      return {};
-    };
-    const { frames, handler, openAnother } = await openTwo({ maxInFlight: 2, createContext });
-    handler.message(...bytesAndKind([watch(1), watch(2)]));
-    const broken = await openAnother();
-    broken.message(...bytesAndKind(watch(3)));
-    await quiet();
-    expect(frames).toMatchObject([null, 3].map((id) => ({ id, error: { data: { code: 'CONFLICT' } } })));
-  });
-
-  it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
-    'the subscription beside 5,000 of a socket gets TOO_MANY_REQUESTS while these wait to start, with %s',
-    async (kind) => {
-      const isShared = kind.includes('shared');
-      const { take, ...rest } = memoryState();
-      const state = isShared
-        ? { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) }
-        : memoryState();
-      const rateLimit = { calls: 100_000, windowMs: 10_000 };
-      const { frames, handler } = await openTwo({ maxInFlight: 2, rateLimit, state });
-      handler.message(...bytesAndKind(range(1, 5001).map((id) => watch(id))));
-      await vi.waitFor(() =>
-        expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]),
-      );
-    },
+    }),
+    { maxBodySize: 65_536 },
   );
-
-  it('a message that is larger than maxBodySize is rejected also with a rate limit of a shared state', async () => {
-    const { take, ...rest } = memoryState();
-    const state = { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) };
-    const rateLimit = { calls: 100, windowMs: 10_000 };
-    const { frames, handler, started } = await openTwo({ maxBodySize: 100, rateLimit, state });
-    handler.message(
-      ...bytesAndKind([watch(1), call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(100) })]),
-    );
-    await vi.waitFor(() => expect(frames).toHaveLength(2));
-    expect(frames).toMatchObject(
-      [1, 2].map((id) => ({ id, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } })),
-    );
-    expect(started).toEqual([]);
-  });
-
-  it('a subscription that has waited for callTimeoutMs gets SERVICE_UNAVAILABLE, and the place stays with the one that starts', async () => {
-    const { frames, handler, records, release, started } = await openTwo({
-      maxInFlight: 2,
-      callTimeoutMs: 50,
-    });
-    handler.message(...bytesAndKind([watch(1), watch(2), watch(3)]));
-    await vi.waitFor(() => expect(frames).toHaveLength(2));
-    const error = {
+  const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(20_000) });
+  const full = {
+    error: {
+      code: -32_029,
+      data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
       message:
-        'The subscription did not start within 50 ms (callTimeoutMs), since too many others are starting. Subscribe again.',
-      data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
-    };
-    expect(frames).toMatchObject([2, 3].map((id) => ({ id, error })));
-    expect(records.slice(1)).toMatchObject(
-      [2, 3].map(() => ({ status: 503, limit: 'queue-time', error: undefined })),
-    );
-    handler.message(...bytesAndKind([watch(2), watch(4)]));
-    await quiet();
-    expect(started).toEqual([1]);
-    await release();
-    expect(started).toEqual([1, 2]);
-  });
-
-  it('subscriptions that wait start within the budget of a turn of the event loop', async () => {
-    const { handler, release, started } = await openTwo({ maxInFlight: 2 });
-    handler.message(...bytesAndKind(watch(1)));
-    handler.message(
-      ...bytesAndKind(range(2, 3000).map((id) => call(id, 'subscription', 'immediate', { input: id }))),
-    );
-    await vi.waitFor(() => expect(handler.inFlight).toBe(1));
-    await quiet();
-    const mostInTurn = new Promise<number>((resolve) => {
-      let before = started.length;
-      let most = 0;
-      const look = () => {
-        most = Math.max(most, started.length - before);
-        before = started.length;
-        if (before < 3000) setImmediate(look);
-        else resolve(most);
-      };
-      look();
-    });
-    await release();
-    expect(await mostInTurn).toBeLessThanOrEqual(1001);
-  });
+        'The open subscriptions of this WebSocket have inputs of more than 65536 bytes together, which is the limit. End some of them, or open another WebSocket.',
+    },
+  };
+  for (const id of [1, 2, 3]) {
+    await send(large(id));
+  }
+  frames.length = 0;
+  await send(large(4));
+  expect(frames).toMatchObject([{ id: 4, ...full }]);
+  // The one that has its id next can be stopped.
+  await send([large(4), call(4, 'subscription', 'watch', { input: '' })]);
+  await send({ id: 4, method: 'subscription.stop' });
+  expect(frames).toContainEqual({ id: 4, result: { type: 'stopped' } });
+  await send({ id: 2, method: 'subscription.stop' }, large(5));
+  await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
+  await send(large(6));
+  expect(frames).toContainEqual({ id: 6, result: { type: 'started' } });
+  // The parts of a message count by their own size.
+  await send({ id: 1, method: 'subscription.stop' }, { id: 3, method: 'subscription.stop' });
+  const stops = Array.from({ length: 500 }, () => ({ id: 0, method: 'subscription.stop' }));
+  frames.length = 0;
+  for (const id of [7, 8, 9]) {
+    await send([large(id), ...stops]);
+  }
+  expect(frames).toContainEqual({ id: 8, result: { type: 'started' } });
+  expect(frames).toContainEqual(expect.objectContaining({ id: 9, error: expect.anything() as unknown }));
+  expect(closes).toEqual([]);
 });
 
-it('the 51st socket of an address without a credential gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
-  const lookup = Promise.withResolvers<string>();
-  const slow = bearer({ verify: () => lookup.promise });
-  const { handler, openAnother, send, upgradeAgain } = await open(
-    t.router({}),
-    { authentication: slow },
-    '/trpc?connectionParams=1',
-  );
-  for (let count = 1; count < 50; count += 1) await openAnother();
-  await send(credential);
-  await handler.closed(true);
-  lookup.resolve('Ada');
-  await quiet();
-  expect(await upgradeAgain()).toMatchObject({ status: 503 });
-});
+const sendText = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
 
-describe('heartbeats', () => {
-  const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
-
-  it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const sockets = { keepAlive: { enabled: true, pingMs: 100, pongWaitMs: 50 } };
-    const { closes, frames, handler } = await open(t.router({}), { sockets });
-    vi.advanceTimersByTime(90);
-    text(handler, 'PONG');
-    vi.advanceTimersByTime(90);
-    expect(frames).toEqual([]);
-    vi.advanceTimersByTime(10);
-    expect([frames, closes]).toEqual([['PING'], []]);
-    text(handler, 'PONG');
-    vi.advanceTimersByTime(99);
-    expect(closes).toEqual([]);
-    vi.advanceTimersByTime(51);
-    expect([frames, closes]).toEqual([['PING', 'PING'], ['terminated']]);
-    const gone = await open(t.router({}), { sockets });
-    await gone.handler.closed();
-    expect(vi.getTimerCount()).toBe(0);
-  });
+it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sockets = { keepAlive: { enabled: true, pingMs: 100, pongWaitMs: 50 } };
+  const { closes, frames, handler } = await open(t.router({}), { sockets });
+  vi.advanceTimersByTime(90);
+  sendText(handler, 'PONG');
+  vi.advanceTimersByTime(90);
+  expect(frames).toEqual([]);
+  vi.advanceTimersByTime(10);
+  expect([frames, closes]).toEqual([['PING'], []]);
+  sendText(handler, 'PONG');
+  vi.advanceTimersByTime(99);
+  expect(closes).toEqual([]);
+  vi.advanceTimersByTime(51);
+  expect([frames, closes]).toEqual([['PING', 'PING'], ['terminated']]);
+  const gone = await open(t.router({}), { sockets });
+  await gone.handler.closed();
+  expect(vi.getTimerCount()).toBe(0);
 });

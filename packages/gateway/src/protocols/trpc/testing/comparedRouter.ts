@@ -1,35 +1,16 @@
-import { initTRPC, lazy, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC, lazy, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser, type HTTPBaseHandlerOptions } from '@trpc/server/http';
-import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
+import { observable } from '@trpc/server/observable';
+import { TRPC_ERROR_CODES_BY_KEY, type TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { isTrpcBefore } from '@petstore/testing/olderTrpc';
 import { z } from 'zod';
+import { outputs } from './comparedOutputs.ts';
 
 // The router and the settings with which the gateway and tRPC's own code are compared.
 
 /** All codes of `TRPCError`, each with its own status. */
-export const errorCodes = [
-  'PARSE_ERROR',
-  'BAD_REQUEST',
-  'INTERNAL_SERVER_ERROR',
-  'NOT_IMPLEMENTED',
-  'BAD_GATEWAY',
-  'SERVICE_UNAVAILABLE',
-  'GATEWAY_TIMEOUT',
-  'UNAUTHORIZED',
-  'PAYMENT_REQUIRED',
-  'FORBIDDEN',
-  'NOT_FOUND',
-  'METHOD_NOT_SUPPORTED',
-  'TIMEOUT',
-  'CONFLICT',
-  'PRECONDITION_FAILED',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'UNPROCESSABLE_CONTENT',
-  'PRECONDITION_REQUIRED',
-  'TOO_MANY_REQUESTS',
-  'CLIENT_CLOSED_REQUEST',
-] as const satisfies readonly TRPC_ERROR_CODE_KEY[];
+export const errorCodes = Object.keys(TRPC_ERROR_CODES_BY_KEY) as TRPC_ERROR_CODE_KEY[];
 
 /** The arguments of the callbacks of one side. */
 export type Events = unknown[][];
@@ -69,8 +50,10 @@ export function routerOf(setting: Setting) {
     ...(setting.transformer && { transformer: serialization }),
     ...(setting.pathSeparator !== undefined && { pathSeparator: setting.pathSeparator }),
     ...(setting.sse && { sse: setting.sse }),
+    ...(setting.jsonl && { jsonl: setting.jsonl }),
     errorFormatter: ({ shape, error, path, input, type }) => {
       if (error.message === 'unformattable') throw new TypeError('The formatter broke.');
+      if (error.message === 'shapeless') return undefined as never;
       if (error.message === 'teapot') return { ...shape, data: { ...shape.data, httpStatus: 418 } };
       if (error.message === 'bigint') return { ...shape, data: { ...shape.data, size: 1n } };
       // Converted, since JSON shows nothing of a file.
@@ -96,12 +79,14 @@ export function routerOf(setting: Setting) {
     iterable: step.query(async function* () {
       yield 1;
     }),
+    output: step.input(z.int()).query(({ input }) => outputs[input]?.()),
     promised: step.query(() => ({ a: Promise.resolve(1) })),
     checked: step.input(z.object({ n: z.number() })).query(({ input }) => input.n),
     later: step.input(z.unknown()).query(async ({ input }) => {
       await new Promise((resolve) => setImmediate(resolve));
       return { input };
     }),
+    slow: step.query(async () => sleep(100, 'slow')),
     conflict: step.input(z.string()).query(({ input }) => {
       throw new TRPCError({ code: 'CONFLICT', message: input });
     }),
@@ -120,13 +105,46 @@ export function routerOf(setting: Setting) {
       throw new TRPCError({ code: 'FORBIDDEN', message: 'Not counted' });
     }),
     notCounted: any.subscription((() => 5) as never),
+    tracks: any.subscription(async function* () {
+      for (const value of [1, undefined, new Date(5), new Map([[1, 2]]), 'ü 🐶 \u2028\n', () => 1]) {
+        yield value;
+        yield tracked('n-é-7', value);
+        yield tracked('1', value);
+      }
+      yield 10n;
+    }),
+    silent: any.subscription(async function* ({ signal }) {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      yield 1;
+    }),
+    stoppedEarly: any.subscription(async ({ signal }) => {
+      await new Promise((_resolve, reject) =>
+        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+      return observable<number>(() => () => {});
+    }),
+    failsAfterEvent: any.subscription(async function* ({ input }) {
+      yield 1;
+      throw new TRPCError({ code: 'CONFLICT', message: String(input) });
+    }),
+    leaves: any.subscription(async function* () {
+      yield 1;
+      throw new DOMException('The subscription left.', 'AbortError');
+    }),
+    observed: any.subscription(({ input }) =>
+      observable<unknown>((observer) => {
+        observer.next(input);
+        if (input === 'fails') observer.error(new TRPCError({ code: 'CONFLICT', message: 'Observed' }));
+        else observer.complete();
+      }),
+    ),
+    countSlowly: any.subscription(async function* () {
+      yield 1;
+      await sleep(100);
+      yield 2;
+    }),
     at: step.query(() => new Date(0)),
-    add: step
-      .input(z.object({ a: z.int(), b: z.int().default(1) }))
-      .output(z.number())
-      .query(({ input }) => input.a + input.b),
     optional: step.input(z.object({ n: z.number() }).optional()).query(({ input }) => input ?? 'none'),
-    named: step.input(z.object({ name: z.string() })).mutation(({ input }) => input),
     throwCode: step.input(z.enum(errorCodes)).query(({ input }) => {
       throw new TRPCError({ code: input, message: `This is ${input}` });
     }),
@@ -150,6 +168,8 @@ export const shown = (input: unknown): unknown =>
       ? 'a stream'
       : input;
 
+type StreamOptions = NonNullable<Parameters<typeof initTRPC.create>[0]>;
+
 /** The configuration of both sides. */
 export interface Setting {
   readonly options?: Pick<
@@ -158,7 +178,9 @@ export interface Setting {
   >;
   readonly transformer?: true;
   readonly pathSeparator?: '-' | '~';
-  readonly sse?: { readonly enabled: boolean };
+  /** tRPC's options of streams. */
+  readonly sse?: StreamOptions['sse'];
+  readonly jsonl?: StreamOptions['jsonl'];
   readonly basePath?: `/${string}`;
   readonly context?: 'fails' | 'forbids' | 'waits' | 'readsInput';
 }
@@ -166,6 +188,14 @@ export interface Setting {
 function throwNoMeta(): never {
   throw new TypeError('No meta');
 }
+
+/** Pings after `intervalMs`, and a client that connects again after `reconnectAfterInactivityMs` without one. */
+const pingsAnd = (intervalMs: number | undefined, reconnectAfterInactivityMs: number) => ({
+  sse: {
+    ping: { enabled: true, ...(intervalMs !== undefined && { intervalMs }) },
+    client: { reconnectAfterInactivityMs },
+  },
+});
 
 export const settings = {
   default: {},
@@ -179,6 +209,16 @@ export const settings = {
   longPath: { basePath: '/api/v1/' },
   unencodedPath: { basePath: '/ä b' },
   noEvents: { sse: { enabled: false } },
+  reconnects: { sse: { client: { reconnectAfterInactivityMs: 10_000 } } },
+  pings: { sse: { ping: { enabled: true, intervalMs: 70 } } },
+  pingsAtReconnect: pingsAnd(900, 900),
+  pingsAfterReconnect: pingsAnd(901, 900),
+  pingsByDefaultAtReconnect: pingsAnd(undefined, 1000),
+  pingsByDefaultAfterReconnect: pingsAnd(undefined, 999),
+  endsImmediately: { sse: { emitAndEndImmediately: true } },
+  endsInTime: { sse: { maxDurationMs: 50 } },
+  linesPings: { jsonl: { pingMs: 70 } },
+  otherLinesType: { jsonl: { contentType: 'application/jsonl' } },
   contextFails: { context: 'fails' },
   contextForbids: { context: 'forbids' },
   contextWaits: { context: 'waits' },
