@@ -1,4 +1,3 @@
-import type { RestMeta } from 'trpc-gateway/procedures';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { post, put, send, startShape } from '../startShape.ts';
@@ -406,75 +405,4 @@ it('an id in a path beyond ±(2^53−1) is answered with 404 if it has 64 bits, 
     ['/items/9223372036854775807?n=x', {}, 400, `n: ${notInteger}; ${tooLarge}`],
     ['/items/1?lastEventId=a', { headers }, 200, { id: 1, lastEventId: 'a' }],
   ]);
-});
-
-describe('createGateway', () => {
-  const input = z.object({
-    a: z.string(),
-    list: z.array(z.string()).optional(),
-    o: z.object({ b: z.int() }).optional(),
-  });
-  const start = (rest: Partial<RestMeta>, schema: z.ZodType = input) =>
-    startShape(t.router({ a: echo({ method: 'GET', path: '/x', ...rest }, schema) }));
-  const inHeader = (name: string) => ({ in: 'header', name }) as const;
-
-  it.each<[places: NonNullable<RestMeta['in']>, sentence: RegExp]>([
-    [{ b: 'header' }, /declares in: \{ b: … \}, but its input has no property "b"/],
-    [{ a: 'body' }, /"a" is in the body, but GET has no body .*; use POST/],
-    [{ a: 'path' }, /declares "a" in the path, but its path has no \{a\}/],
-    [{ a: inHeader('Authorization') }, /header Authorization, .* part of an input; read it in createContext/],
-    [{ a: inHeader('Content-Length') }, /header Content-Length, which is not part/],
-    [{ a: inHeader('X Tenant') }, /in the header "X Tenant", which is not a valid name \(RFC 9110 §5\.1\)/],
-    [{ a: { in: 'cookie', name: 'a;b' } }, /in the cookie "a;b", which is not a valid name/],
-    [{ list: 'cookie' }, /"list" is an array, which is not supported in a cookie/],
-    [{ o: 'header' }, /"o" is an object or an array of objects, which text cannot represent/],
-    [{ a: inHeader('X'), list: inHeader('x') }, /"a" and "list" are both in the header as "x"/],
-    [
-      { a: 'heder' as 'header' },
-      /openapi\.in is \{"a":"heder"\}; it must be an object of places \(path, query,/,
-    ],
-  ])('createGateway rejects a GET whose properties are in %j', async (places, sentence) => {
-    await expect(start({ in: places })).rejects.toThrow(sentence);
-  });
-
-  it.each<[what: string, schema: z.ZodType, rest: Partial<RestMeta>, sentence: RegExp]>([
-    [
-      'an array of objects in an object in a query',
-      z.object({ q: z.object({ a: z.array(z.object({ b: z.int() })) }) }),
-      {},
-      /"q" has "a", which is an object or an array of objects, which text cannot represent/,
-    ],
-    [
-      'an array beside a path',
-      z.array(z.string()),
-      { method: 'POST', path: '/x/{a}' },
-      /its input has no property names for parameters/,
-    ],
-    [
-      'a property of the path in the query',
-      input,
-      { path: '/x/{a}', in: { a: 'query' } },
-      /its path has the parameter \{a\}, but its input has no property "a" for it/,
-    ],
-    [
-      'another name in the body',
-      input,
-      { method: 'POST', in: { a: { in: 'body', name: 'b' } } },
-      /"a" has another name in the body/,
-    ],
-    [
-      'a merge patch by POST',
-      input,
-      { method: 'POST', contentTypes: ['application/merge-patch+json'] },
-      /merge-patch\+json is not supported for its body/,
-    ],
-    [
-      'an array as a form',
-      z.array(z.string()),
-      { method: 'POST', contentTypes: ['multipart/form-data'] },
-      /its content type multipart\/form-data is not supported for its body; use application\/json/,
-    ],
-  ])('createGateway rejects %s', async (_what, schema, rest, sentence) => {
-    await expect(start(rest, schema)).rejects.toThrow(sentence);
-  });
 });

@@ -2,23 +2,9 @@ import type { Spool, UploadedFile } from 'trpc-gateway/procedures';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { startShape } from '../startShape.ts';
-import { mebibyte, post, sizeOf, spooledAlbumOf, t } from './routers.ts';
+import { form, mebibyte, post, sizeOf, spooledAlbumOf, t } from './routers.ts';
 
 /** Forms whose files are not kept in memory. Titles name the GitHub threads that ask for them. */
-
-function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
-  const body = new FormData();
-  for (const [name, value] of fields) body.append(name, value);
-  return { method: 'POST', body };
-}
-
-/** A request whose body is sent chunk by chunk. */
-const chunked = (chunks: AsyncIterable<string>): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'multipart/form-data; boundary=b' },
-  body: ReadableStream.from(chunks).pipeThrough(new TextEncoderStream()),
-  duplex: 'half',
-});
 
 const part = (name: string, value: string, filename?: string) =>
   `--b\r\nContent-Disposition: form-data; name="${name}"${
@@ -207,7 +193,13 @@ describe('a form with z.file() and upload: { spool: true }', () => {
       await continued.promise;
     }
     const abort = new AbortController();
-    const response = rest('/album', { ...chunked(chunks()), signal: abort.signal });
+    const response = rest('/album', {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      body: ReadableStream.from(chunks()).pipeThrough(new TextEncoderStream()),
+      duplex: 'half',
+      signal: abort.signal,
+    });
     response.catch(() => {});
     await vi.waitFor(() => expect(state.kept).toBe(1));
     abort.abort();
@@ -244,12 +236,4 @@ it('the document names the media types of the files of a form, and of fields tha
   });
   expect(Object.keys((content as { encoding?: object }).encoding ?? {})).not.toContain('title');
   expect(JSON.stringify(content)).not.toContain('contentEncoding');
-});
-
-it('createGateway rejects upload.spool without the option spool', async () => {
-  const upload = post({ contentTypes: ['multipart/form-data'], upload: { spool: true } });
-  const router = t.router({ upload: upload.input(z.object({ photo: z.file() })).mutation(() => {}) });
-  await expect(startShape(router)).rejects.toThrow(
-    /its upload\.spool requires the option spool of createGateway, such as temporaryFiles\(\) of trpc-gateway\/node/,
-  );
 });

@@ -17,6 +17,13 @@ export const put = (path: `/${string}`, more: Partial<RestMeta> = {}) =>
 export const post = (more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
 
+/** A request with a form. */
+export function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
+  const body = new FormData();
+  for (const [name, value] of fields) body.append(name, value);
+  return { method: 'POST', body };
+}
+
 export async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
   let size = 0;
   for await (const chunk of stream) size += chunk.byteLength;
@@ -65,15 +72,15 @@ export const photos = t.router({
     .mutation(({ input }) => input.type),
 });
 
+const readSize = (path: `/${string}`, more?: Partial<RestMeta>) =>
+  put(path, more)
+    .input(stream)
+    .output(Size)
+    .mutation(async ({ input }) => ({ size: await sizeOf(input) }));
+
 export const limitedUploads = t.router({
-  upload: put('/file', { upload: { maxSize: 2 * mebibyte } })
-    .input(stream)
-    .output(Size)
-    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
-  other: put('/other')
-    .input(stream)
-    .output(Size)
-    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
+  upload: readSize('/file', { upload: { maxSize: 2 * mebibyte } }),
+  other: readSize('/other'),
   note: put('/note')
     .input(z.object({ text: z.string() }))
     .output(Size)

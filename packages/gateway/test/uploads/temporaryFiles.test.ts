@@ -2,35 +2,31 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles, temporaryPath } from 'trpc-gateway/node';
-import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
+import type { AnyTRPCRouter } from '@trpc/server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { openShape, startShape } from '../startShape.ts';
 import type { UploadTarget } from './uploadTarget.ts';
-import { startUploadServer, type UploadServer, warmUpMegabytes } from './uploads.ts';
+import { mebibyte, t } from './routers.ts';
+import { fileRequest, startUploadServer, type UploadServer, warmUpMegabytes } from './uploads.ts';
 
 /** Uploads in temporary files, and the memory that large uploads need. */
-
-const mebibyte = 1024 * 1024;
-const t = initTRPC.meta<GatewayMeta>().create();
 
 let directory: string;
 let shape: Awaited<ReturnType<typeof openShape>>;
 
-const formType = 'multipart/form-data';
 const upload = { maxSize: 64 * mebibyte, spool: true };
+const receives = (path: `/${string}`) =>
+  t.procedure
+    .meta({ openapi: { method: 'POST', path, contentTypes: ['multipart/form-data'], upload } })
+    .input(z.object({ file: z.file() }));
 const router = t.router({
-  spool: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/spool', contentTypes: [formType], upload } })
-    .input(z.object({ file: z.file() }))
+  spool: receives('/spool')
     .output(z.int())
     .mutation(({ input }) => input.file.size),
-  move: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/move', contentTypes: [formType], upload } })
-    .input(z.object({ file: z.file() }))
+  move: receives('/move')
     .output(z.string())
     .mutation(async ({ input: { file } }) => {
       const path = temporaryPath(file) ?? '';
@@ -52,45 +48,19 @@ beforeEach(async () => {
   await Promise.all((await readdir(directory)).map((name) => rm(join(directory, name), { force: true })));
 });
 
-const headers = { 'content-type': `${formType}; boundary=b` };
-const chunk = new Uint8Array(65_536).fill(120);
-
-/** A form with one file. If `isWhole` is false it stops after the bytes of the file and never ends. */
-async function* body(field: string, bytes: number, isWhole = true): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder();
-  yield encoder.encode(
-    `--b\r\nContent-Disposition: form-data; name="${field}"; filename="a.bin"\r\nContent-Type: image/png\r\n\r\n`,
-  );
-  for (let left = bytes; left > 0; left -= chunk.length) yield chunk;
-  if (!isWhole) await new Promise(() => {});
-  yield encoder.encode('\r\n--b--\r\n');
-}
-
-/** Sends a form. @returns the status and the body of the response */
-async function send(
-  path: string,
-  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): Promise<readonly [number, string]> {
-  const init = { method: 'POST', headers, body: ReadableStream.from(chunks), duplex: 'half' } as const;
-  const response = await shape.rest(path, init);
-  return [response.status, await response.text()];
-}
-
 it('a temporary file is removed once its call has ended', async () => {
-  expect((await send('/spool', body('file', mebibyte)))[0]).toBe(200);
+  expect(await shape.restJson('/spool', fileRequest(mebibyte))).toEqual([200, mebibyte]);
   await vi.waitFor(async () => expect(await readdir(directory)).toEqual([]));
 });
 
 it('a temporary file can be moved, and only its user can read it', async () => {
-  expect(await send('/move', body('file', mebibyte))).toEqual([200, '"a.bin image/png 600"']);
+  expect(await shape.restJson('/move', fileRequest(mebibyte))).toEqual([200, 'a.bin image/png 600']);
   expect((await stat(join(directory, 'moved'))).size).toBe(mebibyte);
 });
 
 it('a temporary file is removed if its client disconnects in the middle', async () => {
   const abort = new AbortController();
-  const init = { method: 'POST', headers, duplex: 'half', signal: abort.signal } as const;
-  const sent = ReadableStream.from(body('file', mebibyte, false));
-  const response = shape.rest('/spool', { ...init, body: sent });
+  const response = shape.rest('/spool', { ...fileRequest(mebibyte, false), signal: abort.signal });
   response.catch(() => {});
   const received = async () => {
     const [name] = await readdir(directory);
@@ -108,8 +78,7 @@ it('an upload is answered with 500 and its error reported if the folder for temp
     spool: temporaryFiles(join(directory, 'missing')),
     onError: ({ error }) => void errors.push(error.cause),
   });
-  const sent = ReadableStream.from(body('file', mebibyte));
-  expect(await restJson('/spool', { method: 'POST', headers, duplex: 'half', body: sent })).toEqual([
+  expect(await restJson('/spool', fileRequest(mebibyte))).toEqual([
     500,
     { code: 'INTERNAL_SERVER_ERROR', status: 500, message: 'Internal server error' },
   ]);

@@ -4,17 +4,39 @@
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { Adapter } from '../adapters.ts';
 import { type Pinned, startPinned } from '../load/pinned.ts';
+import { mebibyte } from './routers.ts';
 import type { UploadTarget } from './uploadTarget.ts';
 
-const mebibyte = 1024 * 1024;
-const chunk = Buffer.alloc(65_536, 'x');
+const chunk = new Uint8Array(65_536).fill(120);
 const targetFile = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
+const form = {
+  type: 'multipart/form-data; boundary=b',
+  head: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: image/png\r\n\r\n',
+  end: '\r\n--b--\r\n',
+};
+const alone = { type: 'application/octet-stream', head: '', end: '' };
+
+/** A request with a file, in a form by default. If `isWhole` is false, it stops after the bytes of the file and never ends. */
+export function fileRequest(bytes: number, isWhole = true, { type, head, end } = form) {
+  async function* body() {
+    const encoder = new TextEncoder();
+    yield encoder.encode(head);
+    for (let left = bytes; left > 0; left -= chunk.length) yield chunk.subarray(0, left);
+    if (!isWhole) await new Promise(() => {});
+    yield encoder.encode(end);
+  }
+  const length = head.length + bytes + end.length;
+  const headers = { 'content-type': type, 'content-length': String(length) };
+  return { method: 'POST', headers, body: ReadableStream.from(body()), duplex: 'half' } as const;
+}
 
 /**
  * The size in MiB of the file that is sent before memory is measured, so that the measurement excludes code that is loaded and
@@ -37,7 +59,24 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
   const directory = await mkdtemp(join(tmpdir(), 'uploads-'));
   const server = startPinned(0, targetFile, { ADAPTER: adapter, SPOOL: directory });
   const { port } = await server.call<UploadTarget>({});
-  const send: UploadServer['send'] = (path, megabytes) => sendFile(port, path, megabytes * mebibyte);
+  const send: UploadServer['send'] = async (path, megabytes) => {
+    const { body, headers } = fileRequest(megabytes * mebibyte, true, path === '/spool' ? form : alone);
+    const sent = request({
+      port,
+      host: '127.0.0.1',
+      agent: false,
+      method: 'POST',
+      path: `/v1${path}`,
+      headers,
+    });
+    const responded = once(sent, 'response');
+    // A server that rejects the file responds early and stops reading.
+    pipeline(body, sent).catch(() => {});
+    const [response] = (await responded) as [IncomingMessage];
+    const received = await text(response);
+    sent.destroy();
+    return [response.statusCode ?? 0, received];
+  };
   return {
     ...server,
     directory,
@@ -55,45 +94,4 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
       await rm(directory, { recursive: true });
     },
   };
-}
-
-const form = {
-  type: 'multipart/form-data; boundary=b',
-  head: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n',
-  end: '\r\n--b--\r\n',
-};
-const alone = { type: 'application/octet-stream', head: '', end: '' };
-
-async function sendFile(port: number, path: UploadPath, bytes: number): Promise<readonly [number, string]> {
-  const { type, head, end } = path === '/spool' ? form : alone;
-  const sent = request({
-    port,
-    host: '127.0.0.1',
-    agent: false,
-    method: 'POST',
-    path: `/v1${path}`,
-    headers: {
-      'content-type': type,
-      'content-length': head.length + bytes + end.length,
-    },
-  });
-  const responded = once(sent, 'response');
-  // It is awaited below, unless sending fails first.
-  responded.catch(() => {});
-  const responses = new Set<unknown>();
-  sent.once('response', (response) => {
-    responses.add(response);
-    sent.emit('drain');
-  });
-  sent.write(head);
-  // A server that rejects the file responds early and stops reading.
-  for (let left = bytes; left > 0 && responses.size === 0; left -= chunk.length) {
-    if (!sent.write(left < chunk.length ? chunk.subarray(0, left) : chunk)) await once(sent, 'drain');
-  }
-  if (responses.size === 0) sent.end(end);
-  const [response] = (await responded) as [AsyncIterable<Buffer> & { statusCode: number }];
-  let text = '';
-  for await (const piece of response) text += piece.toString();
-  sent.destroy();
-  return [response.statusCode, text];
 }
