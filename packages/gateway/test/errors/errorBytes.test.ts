@@ -68,12 +68,10 @@ const statuses = (text: string) =>
     ({ error }) => error?.data.httpStatus ?? 200,
   );
 
-it('an error over REST that is larger than maxResponseSize is a 413 in the format of errors', async () => {
-  const { get, records } = await start();
-  expect(await get('/v1/failing?bytes=4800')).toMatchObject({ status: 409 });
-  const { status, type, text } = await get('/v1/failing?bytes=5001');
-  expect([status, type, JSON.parse(text)]).toEqual([
-    413,
+it.each<[where: string, target: string, type: string, body: object]>([
+  [
+    'over REST is a 413 in the format of errors',
+    '/v1/failing?bytes=',
     'application/problem+json',
     {
       type: 'about:blank',
@@ -83,18 +81,18 @@ it('an error over REST that is larger than maxResponseSize is a 413 in the forma
       detail: tooLarge,
       text: '',
     },
-  ]);
-  expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
-});
-
-it('an error over tRPC that is larger than maxResponseSize is a 413 in tRPC’s own shape', async () => {
-  const { get, records } = await start();
-  expect(await get('/trpc/throwError?input=4700')).toMatchObject({ status: 409 });
-  const { status, text } = await get('/trpc/throwError?input=5001');
-  expect([status, JSON.parse(text)]).toMatchObject([
-    413,
+  ],
+  [
+    'over tRPC is a 413 in tRPC’s own shape',
+    '/trpc/throwError?input=',
+    'application/json',
     { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
-  ]);
+  ],
+])('an error that is larger than maxResponseSize %s', async (_where, target, contentType, body) => {
+  const { get, records } = await start();
+  expect(await get(`${target}4700`)).toMatchObject({ status: 409 });
+  const { status, type, text } = await get(`${target}5001`);
+  expect([status, type, JSON.parse(text)]).toMatchObject([413, contentType, body]);
   expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
 });
 

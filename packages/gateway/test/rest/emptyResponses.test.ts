@@ -12,25 +12,18 @@ const at = (path: `/${string}`, successStatus?: RestMeta['successStatus']) =>
   t.procedure.meta({
     openapi: { method: 'POST', path, ...(successStatus !== undefined && { successStatus }) },
   });
+/** A procedure that returns `undefined`. */
+const empty = (output: z.ZodType, ...operation: Parameters<typeof at>) =>
+  at(...operation)
+    .output(output)
+    .mutation(() => undefined);
 const router = t.router({
-  default: at('/default')
-    .output(z.void())
-    .mutation(() => {}),
-  own: at('/own', 200)
-    .output(z.undefined())
-    .mutation(() => undefined),
-  created: at('/created', 201)
-    .output(z.void())
-    .mutation(() => {}),
-  none: at('/none', 204)
-    .output(z.void())
-    .mutation(() => {}),
-  any: at('/any')
-    .output(z.any())
-    .mutation(() => undefined),
-  optional: at('/optional')
-    .output(z.string().optional())
-    .mutation(() => undefined),
+  default: empty(z.void(), '/default'),
+  own: empty(z.undefined(), '/own', 200),
+  created: empty(z.void(), '/created', 201),
+  none: empty(z.void(), '/none', 204),
+  any: empty(z.any(), '/any'),
+  optional: empty(z.string().optional(), '/optional'),
   undescribed: at('/undescribed').mutation(() => undefined),
   moved: at('/moved', 303)
     .output(z.void())

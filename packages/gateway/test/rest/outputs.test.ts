@@ -1,7 +1,6 @@
-import type { RestMeta } from 'trpc-gateway/procedures';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShape, post, type Shape, startShape } from '../startShape.ts';
-import { exportRouter, get, statuses, t, travelling, undescribed } from './outputs.ts';
+import { exportRouter, statuses, travelling, undescribed } from './outputs.ts';
 
 interface Documented {
   readonly description: string;
@@ -160,20 +159,4 @@ it('the document describes dates, codecs and piped transforms as their JSON, in 
     price: { type: 'integer' },
     name: { type: 'integer', minimum: 0 },
   });
-});
-
-it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
-  [
-    'produces without a media type',
-    { produces: {} },
-    /openapi\.produces is \{\}; it must be a media type or an object of them/,
-  ],
-  [
-    'true for a type that is not JSON',
-    { produces: { 'text/csv': true } },
-    /its produces has text\/csv: true, but the type is not JSON; use a function/,
-  ],
-  ['an invalid media type', { produces: { csv: true } }, /it produces "csv", which is not a media type/],
-])('createGateway rejects %s with a message that names the fix', async (_, rest, sentence) => {
-  await expect(startShape(t.router({ a: get('/a', rest).query(() => 1) }))).rejects.toThrow(sentence);
 });
