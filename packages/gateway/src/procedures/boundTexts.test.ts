@@ -26,16 +26,12 @@ const lazy: z.ZodType = z.lazy(() => z.union([T(text, '-', text, '.', text, 'x')
 const schemas: Readonly<Record<string, z.ZodType>> = {
   'a URL': z.url(),
   'a URL with a message': z.url({ error: 'no link', abort: true }).max(20).startsWith('http'),
-  'an HTTP URL': z.httpUrl(),
   'a normalized URL': z.url({ normalize: true, hostname: /^a/ }),
   'a format as a check': text.min(2).check(z.url()),
   'a coerced text': z.coerce.string().normalize('NFD').max(5),
   'normalized text': text.trim().normalize().toUpperCase(),
   'text with a message': z.string('no text').normalize('NFKC').min(3, 'short'),
-  'a list': z.array(z.url()).max(3),
   'a record': z.record(text.normalize(), z.url()),
-  'a map': z.map(z.url(), T(text, '-', text)),
-  'a set': z.set(z.url()).min(1),
   'a tuple': z.tuple([z.url().optional(), text], T(text, ':', text, ':', z.int())),
   'a union': z.union([z.url(), z.number(), z.object({ a: z.url().nullable() })]),
   'a discriminated union': z.discriminatedUnion('a', [
@@ -102,14 +98,11 @@ describe('boundTexts', () => {
     ['abb', true],
     ['axbxb', true],
     ['abxbx', false],
-  ])(
-    'a template literal whose separator is also its end, with the text %s, is valid: %s',
-    (value, isValid) => {
-      const schema = T('a', text, 'b', text, 'b');
-      expect(z.safeParse(boundTexts(schema), value).success).toBe(isValid);
-      expect(z.safeParse(schema, value).success).toBe(isValid);
-    },
-  );
+  ])('a template whose separator is its end, too, accepts %s: %s', (value, isValid) => {
+    const schema = T('a', text, 'b', text, 'b');
+    const accepts = [boundTexts(schema), schema].map((each) => z.safeParse(each, value).success);
+    expect(accepts).toEqual([isValid, isValid]);
+  });
 
   test.each(Object.entries(schemas))(
     'boundTexts: the schema of %s parses as in zod, interpreted and compiled',

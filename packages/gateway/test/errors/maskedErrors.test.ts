@@ -87,7 +87,7 @@ function createRouter(formatter: Formatter) {
 async function start(formatter: Formatter = 'default', options: object = {}) {
   const context = { fails: false };
   const router: AnyTRPCRouter = createRouter(formatter);
-  const { server } = await startShape(router, {
+  const { records, server } = await startShape(router, {
     createContext: () => {
       if (context.fails) throw new Error(secret);
       return {};
@@ -132,7 +132,7 @@ async function start(formatter: Formatter = 'default', options: object = {}) {
     context.fails = false;
     return [...received, ...withoutContext];
   };
-  return { get, lines, queryTexts, rest, server, socketTexts, texts };
+  return { get, lines, queryTexts, records, rest, server, socketTexts, texts };
 }
 
 /** Matches the stack of an error, in JSON. */
@@ -275,4 +275,15 @@ describe('with maskUnexpectedErrors: false', () => {
       expect(JSON.parse(formatted)).not.toHaveProperty('data.stack');
     },
   );
+});
+
+it('an output that cannot be encoded in JSON lines ends the response, and is reported to onError, trpc.onError and onResponse', async () => {
+  const onError = vi.fn();
+  const trpcOnError = vi.fn();
+  const { lines, records } = await start('default', { onError, trpc: { onError: trpcOnError } });
+  await expect(lines('expected,circular')).rejects.toThrow(/terminated|hunter2|ECONNRESET/);
+  await vi.waitFor(() => expect(records).toMatchObject([{ error: { message: secret } }]));
+  for (const hook of [onError, trpcOnError]) {
+    expect(hook.mock.calls.map(([{ error }]) => error.code)).toEqual(['CONFLICT', 'INTERNAL_SERVER_ERROR']);
+  }
 });

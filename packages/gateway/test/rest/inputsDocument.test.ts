@@ -42,22 +42,12 @@ const text = fc.oneof(
 );
 /** Often a character of two UTF-16 units, which the other texts are in one of 100 cases only. */
 const oneOrMoreUnits = fc.oneof(fc.constant('😀'), text);
+const hundredths = fc.integer({ min: -300, max: 300 }).map((value) => value / 100);
 const number = fc.oneof(
   fc.integer({ min: -20, max: 20 }),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
-  fc.integer({ min: -300, max: 300 }).map((value) => value / 100),
-  fc.constantFrom(
-    2 ** 31,
-    2 ** 32,
-    -(2 ** 31) - 1,
-    2 ** 53 - 1,
-    2 ** 53,
-    -(2 ** 53),
-    1e300,
-    3.4e38,
-    3.5e38,
-    1e-7,
-  ),
+  hundredths,
+  fc.constantFrom(2 ** 31, -(2 ** 31) - 1, 2 ** 53 - 1, 2 ** 53, -(2 ** 53), 1e300, 3.4e38, 3.5e38, 1e-7),
 );
 const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null));
 const list = (item: fc.Arbitrary<unknown>) => fc.array(item, { maxLength: 5 });
@@ -77,6 +67,14 @@ const anything = fc.oneof(
 );
 
 const isTwoUnits = z.string().regex(/^.{2}$/);
+const lowered = z.string().toLowerCase();
+const longer = z.string().overwrite((value) => `${value}ab`);
+const plus10 = (value: number) => value + 10;
+const with1 = (items: number[]) => [...items, 1];
+const lengthOf = (value: string) => value.trim().length;
+const ofA = z.object({ kind: z.literal('a'), b: z.string() });
+const ofAb = z.object({ kind: z.literal('ab') });
+const ofKinds = fc.record({ kind: fc.constantFrom('a', 'ab', 'c'), b: text }, { requiredKeys: [] });
 const member = z.object({ a: z.string().refine((value) => value === 'a') });
 
 /**
@@ -90,26 +88,11 @@ const kinds: Readonly<
   'z.string().trim().min().max()': [z.string().trim().min(2).max(3), text, ['', 'a', 5]],
   'z.string().trim().length()': [z.string().trim().length(3), text, ['', 'ab', 5]],
   'z.string().min().trim()': [z.string().min(2).trim(), text],
-  'z.string().toLowerCase().regex()': [
-    z
-      .string()
-      .toLowerCase()
-      .regex(/^[a-z]+$/),
-    text,
-    [5],
-  ],
-  'z.string().toLowerCase().min()': [z.string().toLowerCase().min(2), text, [5]],
+  'z.string().toLowerCase().regex()': [lowered.regex(/^[a-z]+$/), text, [5]],
+  'z.string().toLowerCase().min()': [lowered.min(2), text, [5]],
   'z.string().toUpperCase()': [z.string().toUpperCase().uppercase(), text],
   'z.string().normalize()': [z.string().normalize('NFD').min(2), text, [5]],
-  'z.string().overwrite()': [
-    z
-      .string()
-      .overwrite((value) => `${value}ab`)
-      .min(3)
-      .endsWith('ab'),
-    text,
-    [5],
-  ],
+  'z.string().overwrite()': [longer.min(3).endsWith('ab'), text, [5]],
   'z.string().includes()': [z.string().includes('a-b'), text],
   'z.string().includes() at a position': [z.string().includes('a-b', { position: 2 }), text, [5]],
   'z.string().startsWith()': [z.string().startsWith('a-b/'), text],
@@ -133,7 +116,7 @@ const kinds: Readonly<
   'z.email()': [z.email(), text],
   'z.email() of another pattern': [z.email({ pattern: z.regexes.unicodeEmail }), text],
   'z.email().toLowerCase()': [z.email().toLowerCase(), text],
-  'z.string().toLowerCase().pipe(z.email())': [z.string().trim().toLowerCase().pipe(z.email()), text, [5]],
+  'z.string().toLowerCase().pipe(z.email())': [lowered.trim().pipe(z.email()), text, [5]],
   'z.string().trim().email()': [z.string().trim().email(), text, [5]],
   'z.url()': [z.url(), text, [5]],
   'z.url().max()': [z.url().max(8), text, [5]],
@@ -156,10 +139,7 @@ const kinds: Readonly<
   // zod rounds: it takes 535023389495.9295 for a multiple of 0.01, and 2 ** 53 - 1 for one of 3.
   'z.number().multipleOf()': [
     z.number().multipleOf(0.01),
-    fc.oneof(
-      fc.double({ min: -20, max: 20, noNaN: true }),
-      fc.integer({ min: -300, max: 300 }).map((value) => value / 100),
-    ),
+    fc.oneof(fc.double({ min: -20, max: 20, noNaN: true }), hundredths),
     ['a'],
   ],
   'z.number().multipleOf() twice': [
@@ -168,23 +148,9 @@ const kinds: Readonly<
     ['a'],
   ],
   'z.number().overwrite().int()': [z.number().overwrite(Math.round).int().min(1), number, ['a']],
-  'z.int().overwrite().min()': [
-    z
-      .int()
-      .overwrite((value) => value + 10)
-      .min(5),
-    number,
-    ['a'],
-  ],
+  'z.int().overwrite().min()': [z.int().overwrite(plus10).min(5), number, ['a']],
   'z.date()': [z.date().min(new Date('2026-01-01')), text, [5]],
-  'z.array().overwrite()': [
-    z
-      .array(z.number())
-      .overwrite((items) => [...items, 1])
-      .min(2),
-    list(number),
-    [5],
-  ],
+  'z.array().overwrite()': [z.array(z.number()).overwrite(with1).min(2), list(number), [5]],
   'z.tuple()': [z.tuple([z.string(), z.number()]), list(scalar)],
   'z.tuple() with rest': [z.tuple([z.string()], z.number()), list(scalar)],
   'z.tuple() with optional items': [z.tuple([z.string(), z.string().optional()]), list(text)],
@@ -210,25 +176,10 @@ const kinds: Readonly<
   'z.looseRecord()': [z.looseRecord(z.string().regex(/^ab/i), z.string()), object(scalar), [5]],
   'z.union()': [z.union([z.string().trim().max(2), z.number()]), scalar, [true]],
   'z.xor()': [z.xor([member, z.object({ a: z.string() }).strict()]), object(text), [5]],
-  'z.discriminatedUnion()': [
-    z.discriminatedUnion('kind', [
-      z.object({ kind: z.literal('a'), b: z.string() }),
-      z.object({ kind: z.literal('ab') }),
-    ]),
-    fc.oneof(
-      object(text),
-      fc.record({ kind: fc.constantFrom('a', 'ab', 'c'), b: text }, { requiredKeys: [] }),
-    ),
-  ],
+  'z.discriminatedUnion()': [z.discriminatedUnion('kind', [ofA, ofAb]), fc.oneof(object(text), ofKinds)],
   'z.discriminatedUnion() with a fallback': [
-    z.discriminatedUnion(
-      'kind',
-      [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b'), a: z.string() })],
-      {
-        unionFallback: true,
-      },
-    ),
-    fc.record({ kind: fc.constantFrom('a', 'b'), a: text }, { requiredKeys: [] }),
+    z.discriminatedUnion('kind', [ofA, ofAb], { unionFallback: true }),
+    ofKinds,
   ],
   'z.intersection()': [
     z.intersection(z.object({ a: z.string() }), z.object({ b: z.string() })),
@@ -254,20 +205,12 @@ const kinds: Readonly<
     text,
     ['abcd', 5],
   ],
-  'z.pipe()': [
-    z
-      .string()
-      .max(3)
-      .transform((value) => value.length)
-      .pipe(z.number().min(1)),
-    text,
-    ['abcd', 5],
-  ],
+  'z.pipe()': [z.string().max(3).transform(lengthOf).pipe(z.number().min(1)), text, ['abcd', 5]],
   'z.transform()': [
     z
       .string()
-      .transform((value) => value.trim())
-      .refine((value) => value.length < 3),
+      .transform(lengthOf)
+      .refine((length) => length < 3),
     text,
     [5],
   ],
@@ -289,8 +232,6 @@ const kinds: Readonly<
 function scalarSchema() {
   return z.union([z.string(), z.number(), z.boolean(), z.null()]);
 }
-const entries = Object.entries(kinds);
-
 const info = { title: 'Kinds', version: '1' };
 const presets = { strict: {}, lenient: trpcToOpenApi(info) };
 const post = t.procedure.meta({ openapi: { method: 'POST', path: '/kind' } });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { zfd } from 'zod-form-data';
 import { post as postJson, startShape } from '../startShape.ts';
-import { form, post as postForm, t } from './routers.ts';
+import { formOf, post as postForm, t } from './routers.ts';
 
 /** Procedures that accept the same form over REST and over tRPC. */
 
@@ -54,8 +54,8 @@ async function start(
   return {
     document,
     rest: (fields: Fields, path = '/album', headers: Record<string, string> = {}) =>
-      restJson(path, { headers, ...form(...fields) }),
-    trpc: (fields: Fields) => trpcInit(form(...fields)),
+      restJson(path, { headers, ...formOf(...fields) }),
+    trpc: (fields: Fields) => trpcInit(formOf(...fields)),
     trpcJson: (input: unknown) => trpcInit(postJson(input)),
   };
 }

@@ -2,7 +2,7 @@ import type { Spool, UploadedFile } from 'trpc-gateway/procedures';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { startShape } from '../startShape.ts';
-import { form, mebibyte, post, sizeOf, spooledAlbumOf, t } from './routers.ts';
+import { formOf, mebibyte, post, sizeOf, spooledAlbumOf, t } from './routers.ts';
 
 /** Forms whose files are not kept in memory. Titles name the GitHub threads that ask for them. */
 
@@ -36,11 +36,11 @@ it('a list may be sent with brackets, as PHP, Rails, qs and axios send it: in a 
   ] as [string, string][];
   const urlencoded = { method: 'POST', body: new URLSearchParams([...tags, ...other]) };
   await expectRest([
-    ['/album?ids[]=1&ids[0]=2', form(...tags, ...other), 200, value],
+    ['/album?ids[]=1&ids[0]=2', formOf(...tags, ...other), 200, value],
     ['/album?ids[0]=1&ids%5B%5D=2', urlencoded, 200, value],
     ['/album?ids[]=x', urlencoded, 400, 'ids.0 (query): must be an integer, such as 42 or -7.'],
   ]);
-  const inForm = form(...tags, ['ids[]', '1'], ['ids[]', '2']);
+  const inForm = formOf(...tags, ['ids[]', '1'], ['ids[]', '2']);
   const response = await server.fetch(`${server.origin}/trpc/add`, inForm);
   expect(await response.json()).toEqual({ result: { data: value } });
 });
@@ -71,7 +71,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
       }),
       { spool, maxBodySize: 100 },
     );
-    const sent = form(
+    const sent = formOf(
       ['photo', new File(['hello'], 'a.png', { type: 'image/png' })],
       ['more', new File([new Uint8Array(mebibyte)], 'b.txt', { type: 'text/plain' })],
       ['unknown', new File(['x'], 'x')],
@@ -86,11 +86,11 @@ describe('a form with z.file() and upload: { spool: true }', () => {
   });
 
   it.each([
-    ['an invalid input', form(['photo', new File(['x'], 'a')]), 400],
-    ['an error of the procedure', form(['title', 'fail'], ['photo', new File(['x'], 'a')]), 500],
+    ['an invalid input', formOf(['photo', new File(['x'], 'a')]), 400],
+    ['an error of the procedure', formOf(['title', 'fail'], ['photo', new File(['x'], 'a')]), 500],
     [
       'a body that is too large',
-      form(['photo', new File(['x'], 'a')], ['more', new File([new Uint8Array(4 * mebibyte)], 'b')]),
+      formOf(['photo', new File(['x'], 'a')], ['more', new File([new Uint8Array(4 * mebibyte)], 'b')]),
       413,
     ],
   ])('the spool removes files after %s', async (_name, sent, status) => {
@@ -114,7 +114,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
   ])('a form with %s is rejected with 413', async (_name, limits, message) => {
     const { spool } = memorySpool();
     const { records, restJson } = await startShape(spooledAlbumOf(undefined, limits), { spool });
-    const sent = form(['title', 'x'], ['photo', file('hello')], ['more', file()]);
+    const sent = formOf(['title', 'x'], ['photo', file('hello')], ['more', file()]);
     expect(await restJson('/album', sent)).toEqual([413, expect.objectContaining({ message })]);
     expect(records.at(-1)?.limit).toBe('body-bytes');
   });
@@ -123,7 +123,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     const { spool } = memorySpool();
     const limits = { maxFileSize: 5, maxFiles: 2 };
     const { expectRest } = await startShape(spooledAlbumOf(undefined, limits), { spool });
-    const sent = form(['title', '\ufeffx'], ['photo', file('hello')], ['more[0]', file('hello', 'b')]);
+    const sent = formOf(['title', '\ufeffx'], ['photo', file('hello')], ['more[0]', file('hello', 'b')]);
     const value = { title: '\ufeffx', photo: 'hello', more: [['b', 5, 'application/octet-stream']] };
     await expectRest([['/album', sent, 200, value]]);
   });
@@ -135,11 +135,11 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     const empty = (count: number) =>
       Array.from({ length: count }, (_, at): [string, string] => [`f${at}`, '']);
     await expectRest([
-      ['/album', form(['title', half], ['other', half], ['photo', file()]), 200],
-      ['/album', form(['title', half], ['other', `${half}x`]), 413],
-      ['/album', form(['title', ''], ...empty(999), ['photo', file()]), 200],
-      ['/album', form(['title', ''], ...empty(1000)), 400],
-      ['/album', form(['title', 'x'], ['photo', file(new Uint8Array(100_000))]), 200],
+      ['/album', formOf(['title', half], ['other', half], ['photo', file()]), 200],
+      ['/album', formOf(['title', half], ['other', `${half}x`]), 413],
+      ['/album', formOf(['title', ''], ...empty(999), ['photo', file()]), 200],
+      ['/album', formOf(['title', ''], ...empty(1000)), 400],
+      ['/album', formOf(['title', 'x'], ['photo', file(new Uint8Array(100_000))]), 200],
     ]);
   });
 
@@ -165,7 +165,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     };
     const { restJson } = await startShape(spooledAlbumOf(undefined, { maxSize: 4 * mebibyte }), { spool });
     const large = () => file(new Uint8Array(mebibyte));
-    const sent = form(['photo', large()], ['more', large()], ['title', 'x']);
+    const sent = formOf(['photo', large()], ['more', large()], ['title', 'x']);
     const more = [['a', 0, '']];
     expect(await restJson('/album', sent)).toEqual([200, { title: 'x', photo: '', more }]);
     await expect(sizeOf((files[0] as UploadedFile).stream())).rejects.toThrow(
@@ -179,7 +179,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
       return { file: new File([], name), remove: async () => {} };
     };
     const { restJson } = await startShape(spooledAlbumOf(undefined, { maxFileSize: 1 }), { spool });
-    const sent = form(['title', 'x'], ['photo', file('xy')], ['more', file()]);
+    const sent = formOf(['title', 'x'], ['photo', file('xy')], ['more', file()]);
     expect((await restJson('/album', sent))[0]).toBe(413);
   });
 

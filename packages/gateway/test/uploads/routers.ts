@@ -18,7 +18,7 @@ export const post = (more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
 
 /** A request with a form. */
-export function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
+export function formOf(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
   const body = new FormData();
   for (const [name, value] of fields) body.append(name, value);
   return { method: 'POST', body };
