@@ -27,80 +27,66 @@ describe('createGateway with REST metadata that cannot be served', () => {
   const get = (path: `/${string}`): RestMeta => ({ method: 'GET', path });
   const post = (path: `/${string}`): RestMeta => ({ method: 'POST', path });
 
-  it.each<[what: string, procedures: Parameters<typeof t.router>[0], sentence: RegExp]>([
-    [
-      'two procedures at one method and path',
+  const rejected: Readonly<Record<string, readonly [Parameters<typeof t.router>[0], RegExp]>> = {
+    'two procedures at one method and path': [
       {
         a: echo(get('/x/{p}'), z.object({ p: z.string() })),
         b: echo(get('/x/{q}'), z.object({ q: z.string() })),
       },
       /^Procedure "b" cannot be served over REST: "a" is served at GET \/x\/\{p\}, which matches the same paths as \/x\/\{q\}; give one of them another path or method, or enabled: false\.$/,
     ],
-    [
-      'the same literal in two percent-encodings',
+    'the same literal in two percent-encodings': [
       { a: echo(get('/a%20b')), b: echo(get('/a b')) },
       /^Procedure "b" .*"a" is served at GET \/a%20b, which matches the same paths as \/a b;/,
     ],
-    [
-      'paths of which neither is more specific',
+    'paths of which neither is more specific': [
       {
         a: echo(get('/x/a-{p}/y'), z.object({ p: z.string() })),
         b: echo(post('/x/{p}.json/y'), z.object({ p: z.string() })),
       },
       /^Procedure "b" .*some paths match both its path \/x\/\{p\}\.json\/y and \/x\/a-\{p\}\/y of "a", and neither is more specific; give one of them another path\.$/,
     ],
-    [
-      'an id of a schema that the document cannot have as a name',
+    'an id of a schema that the document cannot have as a name': [
       { a: echo(get('/x'), z.object({}), z.object({ pet: z.string().meta({ id: 'Pet/New' }) })) },
       /a schema in it has the id "Pet\/New", but names in the document contain only letters, digits/,
     ],
-    [
-      'a name of a header that HTTP cannot send',
+    'a name of a header that HTTP cannot send': [
       { a: echo({ ...get('/x'), headers: { 'X Y': { description: 'a', value: () => 'a' } } }) },
       /its headers has "X Y", which is not a valid name of a header/,
     ],
-    [
-      'a subscription without an event schema',
+    'a subscription without an event schema': [
       { a: ticks(get('/x')) },
       /it is a subscription without a schema of its events; add event: z\.object\(…\) to its metadata/,
     ],
-    [
-      'a subscription with POST',
+    'a subscription with POST': [
       { a: ticks({ ...post('/x'), event: z.number() }) },
       /it is a subscription, so its method must be GET, not POST/,
     ],
-    [
-      'an event that JSON cannot represent',
+    'an event that JSON cannot represent': [
       { a: ticks({ ...get('/x'), event: z.object({ n: z.bigint() }) }) },
       /in its event, "n" is a bigint/,
     ],
-    [
-      'an event schema of a query',
+    'an event schema of a query': [
       { a: echo({ ...get('/x'), event: z.number() }) },
       /has an event, but it is a query, not a subscription; remove the event, or use \.subscription\(…\)\.$/,
     ],
-    [
-      'produces without a media type',
+    'produces without a media type': [
       { a: echo({ ...get('/x'), produces: {} }) },
       /openapi\.produces is \{\}; it must be a media type or an object of them/,
     ],
-    [
-      'true for a type that is not JSON',
+    'true for a type that is not JSON': [
       { a: echo({ ...get('/x'), produces: { 'text/csv': true } }) },
       /its produces has text\/csv: true, but the type is not JSON; use a function/,
     ],
-    [
-      'an invalid media type among several',
+    'an invalid media type among several': [
       { a: echo({ ...get('/x'), produces: { csv: true } }) },
       /it produces "csv", which is not a media type/,
     ],
-    [
-      'produces with an invalid media type',
+    'produces with an invalid media type': [
       { a: echo({ ...get('/x'), produces: 'png' }) },
       /produces "png", which is not a media type; write it as type\/subtype, such as image\/png\.$/,
     ],
-    [
-      'a mutation with GET',
+    'a mutation with GET': [
       {
         a: t.procedure
           .meta({ openapi: get('/x') })
@@ -109,7 +95,8 @@ describe('createGateway with REST metadata that cannot be served', () => {
       },
       /it is a mutation, but GET must not change anything; use POST, PUT, PATCH or DELETE\.$/,
     ],
-  ])('createGateway rejects %s', async (_what, procedures, sentence) => {
+  };
+  it.each(Object.entries(rejected))('createGateway rejects %s', async (_what, [procedures, sentence]) => {
     const created = gatewayOf(procedures);
     await expect(created).rejects.toThrow(GatewayError);
     await expect(created).rejects.toThrow(sentence);

@@ -133,43 +133,43 @@ describe('boundTexts', () => {
   const placesProblem = 'must be shorter, or have fewer of the characters that separate its parts';
 
   type ValueOf = (length: number) => unknown;
-  test.each<[schema: string, z.ZodType, ValueOf, most: number, path: PropertyKey[], problem: string]>([
-    ['a host in a list', z.array(z.url()), (n) => [host(1), host(n)], 253, [1], hostProblem],
-    ['an escaped host', z.url(), (n) => host(n, '%41'), 253, [], hostProblem],
-    ['a host with line breaks', z.url(), (n) => `ht\ntp:\\${host(n).slice(12)}`, 253, [], hostProblem],
-    ['a host behind a transform', toUrl.pipe(z.url()), (n) => '\u4e2d'.repeat(n), 253, [], hostProblem],
-    ['marks', z.string().trim().normalize(), marks, 100, [], marksProblem],
-    ['marks of a compatibility form', z.string().normalize('NFKC'), compatibleMarks, 50, [], marksProblem],
-    ['separators before a number', z.array(T(text, '-', z.int())), dashes, 199, [0], placesProblem],
-    ['no separator', z.record(text, T(text, z.int())), (n) => ({ a: letters(n) }), 132, ['a'], placesProblem],
-    [
-      'a text and an e-mail address without a separator that an input has once',
+  const bounds: Readonly<
+    Record<string, readonly [z.ZodType, ValueOf, most: number, path: PropertyKey[], problem: string]>
+  > = {
+    'a host in a list': [z.array(z.url()), (n) => [host(1), host(n)], 253, [1], hostProblem],
+    'an escaped host': [z.url(), (n) => host(n, '%41'), 253, [], hostProblem],
+    'a host with line breaks': [z.url(), (n) => `ht\ntp:\\${host(n).slice(12)}`, 253, [], hostProblem],
+    'a host behind a transform': [toUrl.pipe(z.url()), (n) => '\u4e2d'.repeat(n), 253, [], hostProblem],
+    marks: [z.string().trim().normalize(), marks, 100, [], marksProblem],
+    'marks of a compatibility form': [z.string().normalize('NFKC'), compatibleMarks, 50, [], marksProblem],
+    'separators before a number': [z.array(T(text, '-', z.int())), dashes, 199, [0], placesProblem],
+    'no separator': [z.record(text, T(text, z.int())), (n) => ({ a: letters(n) }), 132, ['a'], placesProblem],
+    'a text and an e-mail address without a separator that an input has once': [
       z.object({ to: T(text.min(1), z.email()).nullable() }),
       (n) => ({ to: `${'a'.repeat(n)}@a.com` }),
       994,
       ['to'],
       placesProblem,
     ],
-    ['a chain', chain, (n) => ({ next: { name: letters(n) } }), 132, ['next', 'name'], placesProblem],
-    [
-      'a template in a union in a template',
+    'a chain': [chain, (n) => ({ next: { name: letters(n) } }), 132, ['next', 'name'], placesProblem],
+    'a template in a union in a template': [
       z.tuple([text], T(z.union([T(text, '-', text, '.'), z.literal('a')]), 'y')),
       (n) => ['', `${'-'.repeat(n)}.y`],
       198,
       [1],
       placesProblem,
     ],
-    [
-      'two separators',
+    'two separators': [
       z.set(T(text, '-', text.max(99), '.', text)),
       (n) => new Set([`${'-'.repeat(20)}a${'.'.repeat(n)}`]),
       10,
       [],
       placesProblem,
     ],
-  ])(
+  };
+  test.each(Object.entries(bounds))(
     'boundTexts bounds %s: at the limit it is valid, one beyond is an issue at its path',
-    (_schema, schema, valueOf, most, path, problem) => {
+    (_schema, [schema, valueOf, most, path, problem]) => {
       const parse = parseFunction(schema, boundTexts);
       const valid = valueOf(most);
       expect(outcomeOf(() => parse(valid))).toEqual(outcomeOf(() => schema.parse(valid)));
