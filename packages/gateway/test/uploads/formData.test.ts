@@ -1,10 +1,10 @@
-import type { RestMeta, Spool } from 'trpc-gateway/procedures';
+import type { RestMeta } from 'trpc-gateway/procedures';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { zfd } from 'zod-form-data';
 import { post as postJson, startShape } from '../startShape.ts';
-import { formOf, post as postForm, t } from './routers.ts';
+import { formOf, memorySpool, post as postForm, t } from './routers.ts';
 
 /** Procedures that accept the same form over REST and over tRPC. */
 
@@ -103,19 +103,17 @@ const Photo = z.object({
 });
 
 describe('an input that accepts a FormData', () => {
-  it.each<[name: string, input: unknown, output: unknown, fields?: Fields]>([
-    ['z.instanceof(FormData)', z.instanceof(FormData), received],
-    ['z.any()', z.any(), received],
-    [
-      'a pipe from z.instanceof(FormData) to an object',
+  const accepted: Readonly<Record<string, readonly [input: unknown, output: unknown, fields?: Fields]>> = {
+    'z.instanceof(FormData)': [z.instanceof(FormData), received],
+    'z.any()': [z.any(), received],
+    'a pipe from z.instanceof(FormData) to an object': [
       z
         .instanceof(FormData)
         .transform((form) => ({ ...Object.fromEntries(form), tag: form.getAll('tag') }))
         .pipe(z.object({ name: z.string(), tag: z.array(z.string()), photo: z.file() })),
       asObject,
     ],
-    [
-      'zfd.formData()',
+    'zfd.formData()': [
       zfd.formData({
         name: zfd.text(),
         tag: zfd.repeatableOfType(zfd.text()),
@@ -123,20 +121,17 @@ describe('an input that accepts a FormData', () => {
       }),
       asObject,
     ],
-    [
-      'z.preprocess() that reads a FormData',
+    'z.preprocess() that reads a FormData': [
       objectOfForm({ name: z.string(), tag: z.array(z.string()), photo: z.file() }),
       asObject,
     ],
-    ['a function', formFunction, received],
-    [
-      'z.preprocess() that returns its value',
+    'a function': [formFunction, received],
+    'z.preprocess() that returns its value': [
       z.preprocess((value) => value, z.object({ size: z.int() })),
       { size: 5 },
       [['size', '5']],
     ],
-    [
-      'z.preprocess() that reads the properties of an object',
+    'z.preprocess() that reads the properties of an object': [
       z.preprocess(
         (value) => ({ size: 1, ...(value as object) }),
         z.object({ name: z.string(), size: z.int() }),
@@ -144,8 +139,7 @@ describe('an input that accepts a FormData', () => {
       { name: 'x', size: 1 },
       [['name', 'x']],
     ],
-    [
-      'z.object() with every type of field',
+    'z.object() with every type of field': [
       Photo,
       { ...asObject, size: 1.5, taken: '2026-02-28T12:00:00.000Z', isPublic: false, more: [asObject.photo] },
       [
@@ -158,15 +152,19 @@ describe('an input that accepts a FormData', () => {
         ['unknown', photo],
       ],
     ],
-    ['z.object() with one item of an array', Photo, { ...asObject, tag: ['a'] }, sent.slice(0, 3)],
-    ['z.object() with an empty text', Photo, { ...asObject, name: '' }, [['name', ''], ...sent.slice(1)]],
-  ])('%s receives the same input over REST and over tRPC', async (_name, input, output, fields = sent) => {
-    const { rest, trpc } = await start(echo(input));
-    expect([await rest(fields), await trpc(fields)]).toEqual([
-      [200, output],
-      [200, output],
-    ]);
-  });
+    'z.object() with one item of an array': [Photo, { ...asObject, tag: ['a'] }, sent.slice(0, 3)],
+    'z.object() with an empty text': [Photo, { ...asObject, name: '' }, [['name', ''], ...sent.slice(1)]],
+  };
+  it.each(Object.entries(accepted))(
+    '%s receives the same input over REST and over tRPC',
+    async (_name, [input, output, fields = sent]) => {
+      const { rest, trpc } = await start(echo(input));
+      expect([await rest(fields), await trpc(fields)]).toEqual([
+        [200, output],
+        [200, output],
+      ]);
+    },
+  );
 
   it('an invalid form has the issues of its own parser over REST and over tRPC', async () => {
     const { rest, trpc } = await start(echo(zfd.formData({ name: zfd.text(), size: zfd.numeric() })));
@@ -206,9 +204,8 @@ describe('an input that accepts a FormData', () => {
   });
 
   const binary = { type: 'string', format: 'binary' };
-  it.each<[name: string, input: unknown, schema: object, encoding?: object]>([
-    [
-      'zfd.formData() as its object, with files as binary',
+  const described: Readonly<Record<string, readonly [input: unknown, schema: object, encoding?: object]>> = {
+    'zfd.formData() as its object, with files as binary': [
       zfd.formData({
         name: zfd.text(),
         size: zfd.numeric(z.int().optional()),
@@ -230,8 +227,7 @@ describe('an input that accepts a FormData', () => {
       },
       { photo: { contentType: '*/*' }, more: { contentType: '*/*' } },
     ],
-    [
-      'a pipe as its object',
+    'a pipe as its object': [
       z
         .instanceof(FormData)
         .transform((form) => ({ ...Object.fromEntries(form), name: 'x' }))
@@ -246,26 +242,28 @@ describe('an input that accepts a FormData', () => {
       },
       { photo: { contentType: 'image/png' } },
     ],
-    [
-      'an object with an id by its name',
+    'an object with an id by its name': [
       zfd.formData(z.object({ name: zfd.text() }).meta({ id: 'Album' })),
       { $ref: '#/components/schemas/Album' },
     ],
-    ['z.instanceof(FormData) as an object without properties', z.instanceof(FormData), { type: 'object' }],
-    ['a function as an object without properties', formFunction, { type: 'object' }],
-  ])('the document describes %s', async (_name, input, schema, encoding) => {
-    const { document } = await start(echo(input));
-    expect(document.paths['/album']?.['post']?.requestBody).toEqual({
-      required: true,
-      content: { 'multipart/form-data': { schema, ...(encoding && { encoding }) } },
-    });
-  });
+    'z.instanceof(FormData) as an object without properties': [z.instanceof(FormData), { type: 'object' }],
+    'a function as an object without properties': [formFunction, { type: 'object' }],
+  };
+  it.each(Object.entries(described))(
+    'the document describes %s',
+    async (_name, [input, schema, encoding]) => {
+      const { document } = await start(echo(input));
+      expect(document.paths['/album']?.['post']?.requestBody).toEqual({
+        required: true,
+        content: { 'multipart/form-data': { schema, ...(encoding && { encoding }) } },
+      });
+    },
+  );
 });
 
 describe('an input of z.object() with z.file()', () => {
-  it.each<[name: string, fields: Fields, message: string | RegExp]>([
-    [
-      'a number that is not one, and other invalid fields',
+  const invalid: Readonly<Record<string, readonly [fields: Fields, message: string | RegExp]>> = {
+    'a number that is not one, and other invalid fields': [
       [
         ['size', 'large'],
         ['name', 'Summer 2026'],
@@ -273,19 +271,22 @@ describe('an input of z.object() with z.file()', () => {
       ],
       /^size: must be a number; .*name: .*; .*tag: /,
     ],
-    ['a field that is sent twice', [...sent, ['name', 'x']], 'name: must not be sent more than once.'],
-    [
-      'a text instead of a file',
+    'a field that is sent twice': [[...sent, ['name', 'x']], 'name: must not be sent more than once.'],
+    'a text instead of a file': [
       [...sent.filter(([name]) => name !== 'photo'), ['photo', 'x']],
       'photo: must be a file.',
     ],
-    ['a file instead of a text', [...sent.slice(1), ['name', photo]], 'name: must be text, not a file.'],
-  ])('a form with %s has the same issues over REST and over tRPC', async (_name, fields, message) => {
-    const { rest, trpc } = await start(echo(Photo));
-    const [status, body] = (await rest(fields)) as [number, { readonly message: string }];
-    expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
-    expect(await trpc(fields)).toEqual([400, body.message]);
-  });
+    'a file instead of a text': [[...sent.slice(1), ['name', photo]], 'name: must be text, not a file.'],
+  };
+  it.each(Object.entries(invalid))(
+    'a form with %s has the same issues over REST and over tRPC',
+    async (_name, [fields, message]) => {
+      const { rest, trpc } = await start(echo(Photo));
+      const [status, body] = (await rest(fields)) as [number, { readonly message: string }];
+      expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+      expect(await trpc(fields)).toEqual([400, body.message]);
+    },
+  );
 
   it('fields of a form over tRPC are converted that REST has in the path, in the query and in headers', async () => {
     const { rest, trpc } = await start(
@@ -339,19 +340,10 @@ describe('an input of z.object() with z.file()', () => {
   });
 
   it('files of upload: { spool: true } are kept in memory over tRPC', async () => {
-    let spooled = 0;
-    const spool: Spool = async ({ name, stream, type }) => {
-      spooled += 1;
-      return {
-        file: new File([await new Response(stream()).blob()], name, { type }),
-        remove: async () => {},
-      };
-    };
+    const { spool, state } = memorySpool();
     const { rest, trpc } = await start(echo(Photo, { upload: { spool: true } }), { spool });
-    expect(await rest(sent)).toEqual([200, asObject]);
-    expect(spooled).toBe(1);
-    expect(await trpc(sent)).toEqual([200, asObject]);
-    expect(spooled).toBe(1);
+    expect([await rest(sent), state.stored]).toEqual([[200, asObject], 1]);
+    expect([await trpc(sent), state.stored]).toEqual([[200, asObject], 1]);
   });
 
   it('a procedure without a form over REST receives the FormData of a tRPC client as it is', async () => {

@@ -1,4 +1,4 @@
-import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
+import type { GatewayMeta, RestMeta, Spool } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
@@ -22,6 +22,23 @@ export function formOf(...fields: readonly (readonly [name: string, value: strin
   const body = new FormData();
   for (const [name, value] of fields) body.append(name, value);
   return { method: 'POST', body };
+}
+
+/** A spool that keeps files in memory, and counts those that it has stored and keeps, and the errors. */
+export function memorySpool() {
+  const state = { stored: 0, kept: 0, errors: 0 };
+  const spool: Spool = async ({ name, stream, type }) => {
+    try {
+      const file = new File([await new Response(stream()).blob()], name, { type });
+      state.stored += 1;
+      state.kept += 1;
+      return { file, remove: async () => void (state.kept -= 1) };
+    } catch (error) {
+      state.errors += 1;
+      throw error;
+    }
+  };
+  return { spool, state };
 }
 
 export async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
