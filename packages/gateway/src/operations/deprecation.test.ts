@@ -7,19 +7,14 @@ const sunset = new Date('2030-12-05T00:00:00Z');
 
 describe('operationDescription', () => {
   test.for([
-    ['is the description of the metadata', { description: 'Gets it.' }, 'Gets it.'],
-    ['is undefined without a description in the metadata', {}, undefined],
+    ['Gets it.', { description: 'Gets it.' }],
+    [undefined, {}],
     [
-      'ends with the dates of the deprecation',
-      { description: 'Gets it.', deprecation: { since, sunset } },
       'Gets it. Deprecated since 20 November 2026, removed on 5 December 2030.',
+      { description: 'Gets it.', deprecation: { since, sunset } },
     ],
-    [
-      'is only the date of the deprecation without description and sunset',
-      { deprecation: { since } },
-      'Deprecated since 20 November 2026.',
-    ],
-  ] as const)('the description of an operation %s', ([, metadata, description]) => {
+    ['Deprecated since 20 November 2026.', { deprecation: { since } }],
+  ] as const)('the description of an operation is "%s" with the metadata %j', ([description, metadata]) => {
     expect(operationDescription({ ...meta, ...metadata })).toBe(description);
   });
 

@@ -59,24 +59,24 @@ describe('formatIssues', () => {
         z.object({ c: z.int() }),
       ]),
     ],
-  ])('formatIssues returns "a: %s." for zod’s issues with the member a: %j', (message, a, schema) => {
-    const { error } = z.object({ a: schema }).safeParse({ a });
-    expect(formatIssues(issuesOf(badRequest(error)))).toBe(`a: ${message}.`);
-  });
-
-  const kinds = z.discriminatedUnion('k', [z.object({ k: z.literal('b') }), z.object({ k: z.literal('c') })]);
-  it.each<[message: string, value: unknown, schema: z.ZodType]>([
-    ['a: is required.', {}, z.object({ a: z.string() })],
-    ['a: is required.', {}, z.object({ a: z.date() })],
-    ['a: is required.', {}, z.object({ a: z.union([z.int(), z.literal('all')]) })],
-    ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
-    ["k: Invalid discriminator value. Expected 'b' | 'c'.", { k: 'd' }, kinds],
-    ['input: must be a string.', -Infinity, z.string()],
-    ['input: must be "a".', 'b', z.literal('a')],
-    ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
-  ])('formatIssues returns "%s" for zod’s issues with %s', (message, value, schema) => {
-    const { error } = schema.safeParse(value);
-    expect(formatIssues(issuesOf(badRequest(error)))).toBe(message);
+    ['is required', undefined, z.string()],
+    ['is required', undefined, z.date()],
+    ['is required', undefined, z.union([z.int(), z.literal('all')])],
+    ['must be a string', -Infinity, z.string()],
+    ['must be "a"', 'b', z.literal('a')],
+    ['has to rhyme', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
+    [
+      "Invalid discriminator value. Expected 'b' | 'c'",
+      { k: 'd' },
+      z.discriminatedUnion('k', [z.object({ k: z.literal('b') }), z.object({ k: z.literal('c') })]),
+    ],
+  ])('formatIssues returns "%s" after the field for zod’s issues with %j', (message, value, schema) => {
+    const format = (parent: z.ZodType, input: unknown) =>
+      formatIssues(issuesOf(badRequest(parent.safeParse(input).error)));
+    const at = message.startsWith('Invalid discriminator') ? '.k' : '';
+    expect(format(z.object({ a: schema }), { a: value })).toBe(`a${at}: ${message}.`);
+    expect(format(z.tuple([schema]), [value])).toBe(`0${at}: ${message}.`);
+    expect(format(schema, value)).toBe(`${at ? 'k' : 'input'}: ${message}.`);
   });
 
   const custom = 'is written by its author';

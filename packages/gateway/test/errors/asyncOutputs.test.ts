@@ -180,19 +180,12 @@ it.each([
   ...casesOf(['invalid', 'invalidLater'], allProtocols),
   ...casesOf(['late'], allProtocols),
   ...casesOf(['lateKeyed'], keyProtocols),
+  ...casesOf(['invalidEvents'], ['REST', 'MCP']),
 ])(
   '$path over $protocol fails: an output with $name is not sent, and is released',
   async ({ output, ...call }) => {
     const code = call.path.startsWith('late') ? 'TIMEOUT' : 'INTERNAL_SERVER_ERROR';
     expect(JSON.stringify(await send(call))).toContain(code);
-    await expectReleased(output);
-  },
-);
-
-it.each(casesOf(['invalidEvents'], ['REST', 'MCP']))(
-  '$path over $protocol: an event with $name that its schema does not accept is released',
-  async ({ output, ...call }) => {
-    expect(await send(call).catch(() => undefined)).not.toEqual(output.json);
     await expectReleased(output);
   },
 );

@@ -68,12 +68,10 @@ const statuses = (text: string) =>
     ({ error }) => error?.data.httpStatus ?? 200,
   );
 
-it('an error over REST that is larger than maxResponseSize is a 413 in the format of errors', async () => {
-  const { get, records } = await start();
-  expect(await get('/v1/failing?bytes=4800')).toMatchObject({ status: 409 });
-  const { status, type, text } = await get('/v1/failing?bytes=5001');
-  expect([status, type, JSON.parse(text)]).toEqual([
-    413,
+it.each<[where: string, target: string, type: string, body: object]>([
+  [
+    'over REST is a 413 in the format of errors',
+    '/v1/failing?bytes=',
     'application/problem+json',
     {
       type: 'about:blank',
@@ -83,18 +81,18 @@ it('an error over REST that is larger than maxResponseSize is a 413 in the forma
       detail: tooLarge,
       text: '',
     },
-  ]);
-  expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
-});
-
-it('an error over tRPC that is larger than maxResponseSize is a 413 in tRPC’s own shape', async () => {
-  const { get, records } = await start();
-  expect(await get('/trpc/throwError?input=4700')).toMatchObject({ status: 409 });
-  const { status, text } = await get('/trpc/throwError?input=5001');
-  expect([status, JSON.parse(text)]).toMatchObject([
-    413,
+  ],
+  [
+    'over tRPC is a 413 in tRPC’s own shape',
+    '/trpc/throwError?input=',
+    'application/json',
     { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
-  ]);
+  ],
+])('an error that is larger than maxResponseSize %s', async (_where, target, contentType, body) => {
+  const { get, records } = await start();
+  expect(await get(`${target}4700`)).toMatchObject({ status: 409 });
+  const { status, type, text } = await get(`${target}5001`);
+  expect([status, type, JSON.parse(text)]).toMatchObject([413, contentType, body]);
   expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
 });
 
@@ -138,36 +136,26 @@ it('the results of one WebSocket message count together, those of several messag
   const { server } = await start();
   const client = socketClient(server);
   onTestFinished(() => client.terminate());
-  type Received = { id: number; error?: { data: { httpStatus: number } } };
-  const send = async (calls: readonly (readonly [string, number])[], id = 0) => {
-    const messages = calls.map(([path, input], index) => ({
-      id: id + index,
-      method: 'query',
-      params: { path, input },
-    }));
-    const text = JSON.stringify(messages.length === 1 ? messages[0] : messages);
-    const received = (await client.exchange(text, calls.length)).map(
-      (data) => JSON.parse(data.toString()) as Received,
-    );
-    return received
-      .map((each) => [each.id, each.error?.data.httpStatus ?? 200] as const)
-      .toSorted(([one], [other]) => one - other);
+  type Received = {
+    readonly id: number;
+    readonly error?: { readonly data: { readonly httpStatus: number } };
   };
-  expect(
-    await send([
-      ['throwError', 2000],
-      ['text', 1000],
-      ['text', 2000],
-      ['throwError', 2000],
-      ['throwError', 100],
-    ]),
-  ).toEqual([
-    [0, 409],
-    [1, 200],
-    [2, 413],
-    [3, 413],
-    [4, 409],
-  ]);
-  expect(await send([['throwError', 4000]], 10)).toEqual([[10, 409]]);
-  expect(await send([['throwError', 5001]], 11)).toEqual([[11, 413]]);
+  const send = async (...calls: readonly (readonly [string, number])[]) => {
+    const messages = calls.map(([path, input], id) => ({ id, method: 'query', params: { path, input } }));
+    const received = await client.exchange(JSON.stringify(messages), calls.length);
+    return received
+      .map((data) => JSON.parse(String(data)) as Received)
+      .toSorted((one, other) => one.id - other.id)
+      .map(({ error }) => error?.data.httpStatus ?? 200);
+  };
+  const together = await send(
+    ['throwError', 2000],
+    ['text', 1000],
+    ['text', 2000],
+    ['throwError', 2000],
+    ['throwError', 100],
+  );
+  expect(together).toEqual([409, 200, 413, 413, 409]);
+  expect(await send(['throwError', 4000])).toEqual([409]);
+  expect(await send(['throwError', 5001])).toEqual([413]);
 });

@@ -1,11 +1,13 @@
-import { createGateway, problemDetails, type RequestRecord } from 'trpc-gateway';
+import { problemDetails } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
-import { initTRPC, TRPCError } from '@trpc/server';
-import { observable } from '@trpc/server/observable';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { has, serve } from '../servers.ts';
+import { has } from '../servers.ts';
 import { messagesUntilError } from '../socketClient.ts';
+import { startShape } from '../startShape.ts';
+import { failingProcedures } from './failingProcedures.ts';
 
 /** An error of an application. */
 class AppError extends Error {
@@ -45,79 +47,31 @@ async function start({ thrown = (kind) => new AppError(kind), isDeclared = false
     .meta<GatewayMeta>()
     .context<object>()
     .create({ isDev: false, errorFormatter: ({ shape }) => ({ ...shape, data: { ...shape.data, v: 1 } }) });
-  const base = isDeclared ? t.procedure.errors(errors) : t.procedure;
-  const fail = (kind: Kind): never => {
-    throw thrown(kind);
-  };
-  const procedures = kinds.map((kind) => [
-    kind,
-    {
-      get: base
-        .meta({ openapi: { method: 'GET', path: `/${kind}` } })
-        .input(z.void())
-        .output(z.string())
-        .query(() => fail(kind)),
-      later: base
-        .meta({ openapi: { method: 'POST', path: `/${kind}` }, idempotencyKey: 'optional' })
-        .input(z.object({}))
-        .output(z.string())
-        .mutation(async () => {
-          ran += 1;
-          await Promise.resolve();
-          return fail(kind);
-        }),
-      middleware: base.use(() => fail(kind)).query(() => 1),
-      events: base
-        .meta({ openapi: { method: 'GET', path: `/${kind}/events`, event: z.int() } })
-        .input(z.void())
-        .subscription(async function* () {
-          yield 1;
-          fail(kind);
-        }),
-      none: base
-        .meta({ openapi: { method: 'GET', path: `/${kind}/none`, event: z.int() } })
-        .input(z.void())
-        .subscription(async function* () {
-          yield* [];
-          fail(kind);
-        }),
-      observable: base.subscription(() =>
-        observable<number>((observer) => {
-          observer.next(1);
-          observer.error(thrown(kind));
-        }),
-      ),
-      promise: base.query(() => ({ later: Promise.reject(thrown(kind)) })),
-    },
-  ]);
-  let ran = 0;
-  let contextError: Error | undefined;
-  const router = t.router({
-    ...(Object.fromEntries(procedures) as Record<string, Record<string, never>>),
+  // The clients of this test have no types of errors.
+  const declaring = t.procedure.errors(errors) as unknown as typeof t.procedure;
+  const base = isDeclared ? declaring : t.procedure;
+  const failing = kinds.map((kind) => [kind, failingProcedures(base, () => thrown(kind))]);
+  const router: AnyTRPCRouter = t.router({
+    ...(Object.fromEntries(failing) as Record<Kind, ReturnType<typeof failingProcedures>>),
     ok: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/ok' } })
+      .meta({ openapi: true })
       .input(z.object({ id: z.string() }))
-      .output(z.string())
       .query(({ input }) => input.id),
   });
   const reported: TRPCError[] = [];
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router,
+  const context: { error?: Error } = {};
+  const { origin, records, server } = await startShape(router, {
     createContext: () => {
-      if (contextError) throw contextError;
+      if (context.error) throw context.error;
       return {};
     },
-    document: { title: 'Documents', version: '1.0.0' },
-    onError: ({ error }: { error: TRPCError }) => reported.push(error),
-    onResponse: (record: RequestRecord) => records.push(record),
+    mcp: mcp(),
+    onError: ({ error }) => void reported.push(error),
     ...(setup.mapError && { mapError: setup.mapError }),
     ...setup.options,
   });
-  const server = await serve(gateway);
-  onTestFinished(() => void server.close());
   const get = async (target: string, init: RequestInit = {}) => {
-    const response = await server.fetch(`${server.origin}/${target}`, init);
+    const response = await server.fetch(`${origin}/${target}`, init);
     return {
       status: response.status,
       retryAfter: response.headers.get('retry-after'),
@@ -125,10 +79,7 @@ async function start({ thrown = (kind) => new AppError(kind), isDeclared = false
     };
   };
   const overSocket = (method: string, path: string) => messagesUntilError(server, method, path);
-  const failContext = (error: Error | undefined) => {
-    contextError = error;
-  };
-  return { failContext, get, overSocket, ran: () => ran, records, reported };
+  return { context, get, overSocket, records, reported };
 }
 
 /** Sorts JSON lines after the first, whose order depends on timing. */
@@ -138,27 +89,23 @@ const json = { 'content-type': 'application/json' };
 const lines = { 'trpc-accept': 'application/jsonl' };
 /** Requests whose responses have the error of a kind, over every format of every protocol. */
 const requests = (kind: Kind): readonly (readonly [target: string, init?: RequestInit])[] => [
-  [`v1/${kind}`],
-  [`v1/${kind}`, { method: 'POST', body: '{}', headers: json }],
+  [`v1/${kind}/query`],
+  [`v1/${kind}/mutation`, { method: 'POST', body: '{}', headers: json }],
   [`v1/${kind}/events`],
-  [`v1/${kind}/none`],
-  [`trpc/${kind}.get`],
+  [`v1/${kind}/noEvents`],
+  [`trpc/${kind}.query`],
   [`trpc/${kind}.middleware`],
-  [`trpc/${kind}.get,gone.get?batch=1`],
-  [`trpc/${kind}.get,ok?batch=1&input=%7B%221%22%3A%7B%22id%22%3A%22a%22%7D%7D`],
-  [`trpc/${kind}.get,ok?batch=1`, { headers: lines }],
+  [`trpc/${kind}.query,gone.query?batch=1`],
+  [`trpc/${kind}.query,ok?batch=1&input=%7B%221%22%3A%7B%22id%22%3A%22a%22%7D%7D`],
+  [`trpc/${kind}.query,ok?batch=1`, { headers: lines }],
   [`trpc/${kind}.events`],
-  [`trpc/${kind}.none`],
+  [`trpc/${kind}.noEvents`],
   [`trpc/${kind}.observable`],
 ];
 const socketCalls = (kind: Kind) =>
-  [
-    ['query', `${kind}.get`],
-    ['query', `${kind}.middleware`],
-    ['subscription', `${kind}.events`],
-    ['subscription', `${kind}.none`],
-    ['subscription', `${kind}.observable`],
-  ] as const;
+  ['query', 'middleware', 'events', 'noEvents', 'observable'].map(
+    (name, index) => [index < 2 ? 'query' : 'subscription', `${kind}.${name}`] as const,
+  );
 
 it.each(kinds)(
   'mapError sends the error "%s" over every protocol as if the procedure had thrown and declared it',
@@ -188,14 +135,14 @@ it('mapError maps the rejection of a promise in an output, also to a declared er
 });
 
 it('mapError maps the error of createContext over every protocol', async () => {
-  const { failContext, get, overSocket } = await start({ mapError });
-  failContext(new AppError('gone'));
-  for (const target of ['v1/ok?id=a', 'trpc/ok', 'trpc/gone.events']) {
-    expect((await get(target)).text).toContain('The document is gone.');
+  const { context, get, overSocket } = await start({ mapError });
+  context.error = new AppError('gone');
+  const message = 'The document is gone.';
+  for (const target of ['v1/ok?id=a', 'trpc/ok', 'trpc/gone.events', 'trpc/ok,ok?batch=1']) {
+    expect((await get(target)).text).toContain(message);
   }
   expect(await get('v1/ok?id=a')).toMatchObject({ status: 404 });
   expect(await get('trpc/ok,ok?batch=1')).toMatchObject({ status: 404 });
-  const message = 'The document is gone.';
   const received = has('WebSockets') ? await overSocket('query', 'ok') : message;
   expect(received).toContain(message);
 });
@@ -243,8 +190,8 @@ it.each([
       mapError: ({ cause }) => new TRPCError({ code, cause, ...(message && { message }) }),
       options: { maskUnexpectedErrors: true },
     });
-    expect(JSON.parse((await get('v1/gone')).text)).toMatchObject({ message: sentMessage });
-    expect(JSON.parse((await get('trpc/gone.get')).text)).toMatchObject({
+    expect(JSON.parse((await get('v1/gone/query')).text)).toMatchObject({ message: sentMessage });
+    expect(JSON.parse((await get('trpc/gone.query')).text)).toMatchObject({
       error: { message: sentMessage },
     });
   },
@@ -267,7 +214,7 @@ it('an error that mapError returns keeps its private fields, also if it is retur
       error instanceof Detailed ? [error.details, error.describe(), error.constructor.name] : ['?'],
   };
   const { get, reported } = await start({ mapError: () => constant, options: { errorFormat } });
-  for (const target of ['v1/gone', 'v1/gone', 'v1/busy']) {
+  for (const target of ['v1/gone/query', 'v1/gone/query', 'v1/busy/query']) {
     expect(await get(target)).toMatchObject({ status: 409, text: '["details","more details","Detailed"]' });
   }
   expect(reported.map(({ cause }) => cause?.message)).toEqual([
@@ -286,7 +233,7 @@ it('onError receives the original error of a mapped one, onResponse and the log 
     reported.filter(({ cause }) => !(cause instanceof AppError) && !(cause instanceof z.ZodError)),
   ).toEqual([]);
   expect(records.filter(({ error }) => error !== undefined)).toEqual([]);
-  for (const target of ['v1/busy', 'trpc/busy.get']) {
+  for (const target of ['v1/busy/query', 'trpc/busy.query']) {
     await get(target);
     expect(records.at(-1)?.error).toMatchObject({ cause: { message: 'row 7 is busy' } });
   }
@@ -294,9 +241,9 @@ it('onError receives the original error of a mapped one, onResponse and the log 
   const silent = await start({ mapError, options: { onError: undefined, onResponse: undefined } });
   for (const [target, init] of requests('gone')) await silent.get(target, init);
   expect(log).not.toHaveBeenCalled();
-  await silent.get('trpc/busy.get,gone.get?batch=1');
+  await silent.get('trpc/busy.query,gone.query?batch=1');
   expect(log).toHaveBeenCalledOnce();
-  expect(log.mock.calls[0]?.[0]).toMatch(/procedure busy\.get.*row 7 is busy/);
+  expect(log.mock.calls[0]?.[0]).toMatch(/procedure busy\.query.*row 7 is busy/);
   log.mockClear();
 });
 
@@ -322,28 +269,35 @@ it.each([
       const [own, original] = causes as readonly Error[];
       return text.test(String(own)) && original instanceof TRPCError;
     };
-    for (const target of ['v1/gone', 'v1/gone/events', 'trpc/gone.get', 'trpc/ok', 'trpc/gone.events']) {
+    for (const target of [
+      'v1/gone/query',
+      'v1/gone/events',
+      'trpc/gone.query',
+      'trpc/ok',
+      'trpc/gone.events',
+    ]) {
       reported.length = 0;
       expect((await get(target)).text).toContain('INTERNAL_SERVER_ERROR');
       expect(reported.at(-1)).toSatisfy(both);
       expect(records.at(-1)?.error).toSatisfy(both);
     }
     if (!has('WebSockets')) return;
-    expect(await overSocket('query', 'gone.get')).toContain('"httpStatus":500');
+    expect(await overSocket('query', 'gone.query')).toContain('"httpStatus":500');
     expect(records.at(-1)?.error).toSatisfy(both);
   },
 );
 
 it('idempotency keys store the response of a mapped 404, and release the key of a mapped 503', async () => {
-  const { get, ran } = await start({ mapError });
+  const thrown = vi.fn((kind: Kind) => new AppError(kind));
+  const { get } = await start({ mapError, thrown });
   const post = (kind: Kind) =>
-    get(`v1/${kind}`, { method: 'POST', body: '{}', headers: { ...json, 'idempotency-key': kind } });
+    get(`v1/${kind}/mutation`, { method: 'POST', body: '{}', headers: { ...json, 'idempotency-key': kind } });
   expect(await post('gone')).toMatchObject({ status: 404 });
   expect(await post('gone')).toMatchObject({ status: 404 });
-  expect(ran()).toBe(1);
+  expect(thrown).toHaveBeenCalledOnce();
   expect(await post('busy')).toMatchObject({ status: 503, retryAfter: '7' });
   expect(await post('busy')).toMatchObject({ status: 503 });
-  expect(ran()).toBe(3);
+  expect(thrown).toHaveBeenCalledTimes(3);
 });
 
 it('a constant error is mapped by each gateway on its own, each time that it is thrown', async () => {
@@ -358,9 +312,9 @@ it('a constant error is mapped by each gateway on its own, each time that it is 
     },
   });
   const other = await start(setup);
-  expect((await mapped.get('v1/gone')).text).toContain('Time 1.');
-  expect((await mapped.get('trpc/gone.get')).text).toContain('Time 2.');
-  expect((await mapped.get('v1/gone')).text).toContain('Constant.');
-  expect((await mapped.get('v1/gone')).text).toContain('Time 4.');
-  expect((await other.get('v1/gone')).text).toContain('Constant.');
+  expect((await mapped.get('v1/gone/query')).text).toContain('Time 1.');
+  expect((await mapped.get('trpc/gone.query')).text).toContain('Time 2.');
+  expect((await mapped.get('v1/gone/query')).text).toContain('Constant.');
+  expect((await mapped.get('v1/gone/query')).text).toContain('Time 4.');
+  expect((await other.get('v1/gone/query')).text).toContain('Constant.');
 });

@@ -1,14 +1,16 @@
 import { format } from 'node:util';
-import { bearer, createGateway, type GatewayOptions } from 'trpc-gateway';
+import { bearer } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { call } from '../mcp/messages.ts';
-import { has, serve } from '../servers.ts';
+import { has } from '../servers.ts';
 import { messagesUntilError } from '../socketClient.ts';
+import { startShape } from '../startShape.ts';
+import { failingProcedures } from './failingProcedures.ts';
 
 const secret = 'connect ECONNREFUSED mongodb://root:hunter2@db';
 
@@ -23,12 +25,6 @@ const thrown: Readonly<Record<string, () => unknown>> = {
 };
 
 type Formatter = 'default' | 'copies the shape' | 'copies the error';
-type Options = Partial<
-  Pick<
-    GatewayOptions<AnyTRPCRouter, unknown>,
-    'authentication' | 'errorFormat' | 'mapError' | 'maskUnexpectedErrors' | 'onError' | 'onResponse'
-  >
->;
 
 const throwKind = (kind: string): never => {
   throw thrown[kind]?.();
@@ -51,24 +47,13 @@ function createRouter(formatter: Formatter) {
       }),
     });
   const served = t.procedure.meta({ openapi: true, mcp: { description: 'Fails.' } });
-  const events = t.procedure.meta({ openapi: { event: z.number() }, mcp: { description: 'Fails.' } });
   const procedures = Object.keys(thrown).map((kind) => [
     kind,
     {
-      query: served.query(() => throwKind(kind)),
+      ...failingProcedures(t.procedure, () => thrown[kind]?.()),
       formatted: served
         .errors(({ shape }) => ({ ...shape, data: { ...shape.data, own: true } }))
         .query(() => throwKind(kind)),
-      promise: t.procedure.query(() => ({ later: Promise.reject(thrown[kind]?.() as Error) })),
-      values: t.procedure.query(async function* () {
-        yield 1;
-        throwKind(kind);
-      }),
-      events: events.subscription(async function* () {
-        yield 1;
-        throwKind(kind);
-      }),
-      noEvents: events.subscription(() => throwKind(kind)),
     },
   ]);
   return t.router({
@@ -99,21 +84,17 @@ function createRouter(formatter: Formatter) {
   });
 }
 
-/** @param options default: `onError`, so that the gateway writes nothing to stderr */
-async function start(formatter: Formatter = 'default', options: Options = { onError: () => {} }) {
+async function start(formatter: Formatter = 'default', options: object = {}) {
   const context = { fails: false };
-  const gateway = await createGateway({
-    router: createRouter(formatter),
+  const router: AnyTRPCRouter = createRouter(formatter);
+  const { records, server } = await startShape(router, {
     createContext: () => {
       if (context.fails) throw new Error(secret);
       return {};
     },
-    document: { title: 'Masked', version: '1.0.0' },
     mcp: mcp(),
     ...options,
   });
-  const server = await serve(gateway);
-  onTestFinished(() => void server.close());
   const fetchText = async (path: string, headers: Record<string, string> = {}) =>
     (await server.fetch(`${server.origin}${path}`, { headers })).text();
   const get = (target: string, headers?: Record<string, string>) => fetchText(`/trpc/${target}`, headers);
@@ -136,7 +117,7 @@ async function start(formatter: Formatter = 'default', options: Options = { onEr
   /** Returns the responses of all protocols to every unexpected error. */
   const texts = async () => {
     const queries = kinds.flatMap((kind) => [`${kind}.query`, `${kind}.formatted`]);
-    const subscriptions = kinds.flatMap((kind) => [`${kind}.events`, `${kind}.noEvents`]);
+    const subscriptions = kinds.flatMap((kind) => [`${kind}.events`, `${kind}.refused`]);
     const received = await Promise.all([
       ...queryTexts([...queries, 'output', 'circular']),
       ...kinds.flatMap((kind) => [lines(`${kind}.promise`), lines(`${kind}.values`)]),
@@ -151,7 +132,7 @@ async function start(formatter: Formatter = 'default', options: Options = { onEr
     context.fails = false;
     return [...received, ...withoutContext];
   };
-  return { get, lines, queryTexts, rest, server, socketTexts, texts };
+  return { get, lines, queryTexts, records, rest, server, socketTexts, texts };
 }
 
 /** Matches the stack of an error, in JSON. */
@@ -162,7 +143,7 @@ describe('without an option, clients receive of an unexpected error neither its 
     'a router with the defaults of tRPC sends neither over REST, tRPC, WebSockets and MCP (errorFormatter: %s)',
     async (formatter) => {
       const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-      const { texts } = await start(formatter, {});
+      const { texts } = await start(formatter, { onResponse: undefined });
       for (const text of await texts()) {
         expect(text).not.toContain('hunter2');
         expect(text).not.toMatch(stack);
@@ -178,7 +159,6 @@ describe('without an option, clients receive of an unexpected error neither its 
   it('an error that verify of a scheme throws is a 500 without its message', async () => {
     const { server } = await start('default', {
       authentication: bearer({ verify: () => throwKind('error') }),
-      onResponse: () => {},
     });
     const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
     for (const path of ['/trpc/expected', '/trpc/expected,expected?batch=1', '/v1/expected', '/mcp']) {
@@ -194,12 +174,18 @@ describe('without an option, clients receive of an unexpected error neither its 
     }
   });
 
+  const errors = declareErrors({ OUT_OF_ORDER: { status: 503, message: 'Try later.' } });
+  const mapError = ({ cause }: TRPCError) =>
+    cause instanceof z.ZodError && cause.message.includes(secret) ? errors.OUT_OF_ORDER() : undefined;
+
   it.each<Formatter>(['default', 'copies the shape'])(
-    'an expected error has its message, and no stack (errorFormatter: %s)',
+    'an expected error, and a declared one that mapError returns, have their message, and no stack (errorFormatter: %s)',
     async (formatter) => {
-      const { get, lines, queryTexts, rest, server, socketTexts } = await start(formatter);
+      const { get, lines, queryTexts, rest, server, socketTexts } = await start(formatter, { mapError });
       const taken = await Promise.all(queryTexts(['expected']));
       for (const text of taken) expect(text).toContain('Rex is taken.');
+      const mapped = await Promise.all(queryTexts(['zod.query']));
+      for (const text of mapped) expect(text).toContain('Try later.');
       const rejected = await Promise.all([
         get('input'),
         get('input,unknown?batch=1'),
@@ -214,21 +200,9 @@ describe('without an option, clients receive of an unexpected error neither its 
         ...socketTexts('subscription', ['input']),
       ]);
       for (const text of rejected) expect(text).toMatch(/"error"|"code"/);
-      for (const text of [...taken, ...rejected]) expect(text).not.toMatch(stack);
+      for (const text of [...taken, ...mapped, ...rejected]) expect(text).not.toMatch(stack);
     },
   );
-
-  it('a declared error that mapError returns has no stack', async () => {
-    const errors = declareErrors({ OUT_OF_ORDER: { status: 503, message: 'Try later.' } });
-    const { queryTexts } = await start('default', {
-      mapError: () => errors.OUT_OF_ORDER(),
-      onError: () => {},
-    });
-    for (const text of await Promise.all(queryTexts(['error.query']))) {
-      expect(text).toContain('Try later.');
-      expect(text).not.toMatch(stack);
-    }
-  });
 
   it('the messages of TRPCErrors that a procedure threw and of invalid inputs are sent', async () => {
     const { get } = await start();
@@ -270,7 +244,7 @@ describe('without an option, clients receive of an unexpected error neither its 
 
 describe('with maskUnexpectedErrors: false', () => {
   it('clients of tRPC receive the messages of unexpected errors, and with isDev their stacks, as from tRPC', async () => {
-    const { get, lines, rest } = await start('default', { maskUnexpectedErrors: false, onError: () => {} });
+    const { get, lines, rest } = await start('default', { maskUnexpectedErrors: false });
     const shown = { error: { message: secret, data: { stack: expect.stringContaining(secret) as string } } };
     expect(JSON.parse(await get('error.query'))).toMatchObject(shown);
     expect(JSON.parse(await get('text.query,error.query?batch=1'))).toMatchObject([shown, shown]);
@@ -292,7 +266,6 @@ describe('with maskUnexpectedErrors: false', () => {
       const { rest } = await start(formatter, {
         errorFormat: trpcToOpenApiErrors,
         maskUnexpectedErrors: false,
-        onError: () => {},
       });
       const text = await rest('error.query');
       expect(JSON.parse(text)).toMatchObject({ message: secret, data: { httpStatus: 500 } });
@@ -302,4 +275,15 @@ describe('with maskUnexpectedErrors: false', () => {
       expect(JSON.parse(formatted)).not.toHaveProperty('data.stack');
     },
   );
+});
+
+it('an output that cannot be encoded in JSON lines ends the response, and is reported to onError, trpc.onError and onResponse', async () => {
+  const onError = vi.fn();
+  const trpcOnError = vi.fn();
+  const { lines, records } = await start('default', { onError, trpc: { onError: trpcOnError } });
+  await expect(lines('expected,circular')).rejects.toThrow(/terminated|hunter2|ECONNRESET/);
+  await vi.waitFor(() => expect(records).toMatchObject([{ error: { message: secret } }]));
+  for (const hook of [onError, trpcOnError]) {
+    expect(hook.mock.calls.map(([{ error }]) => error.code)).toEqual(['CONFLICT', 'INTERNAL_SERVER_ERROR']);
+  }
 });

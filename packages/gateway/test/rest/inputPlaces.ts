@@ -6,23 +6,18 @@ import { z } from 'zod';
 
 export const t = initTRPC.meta<GatewayMeta>().create();
 
+const onPath = <Input extends z.ZodType>(rest: RestMeta, input: Input) =>
+  t.procedure.meta({ openapi: rest }).input(input).output(z.json());
+const asJson = ({ input }: { readonly input: unknown }) =>
+  JSON.parse(JSON.stringify(input ?? null)) as z.core.util.JSONType;
+
 /** A query that returns its input. */
-export function echo<Input extends z.ZodType>(rest: RestMeta, input: Input) {
-  return t.procedure
-    .meta({ openapi: rest })
-    .input(input)
-    .output(z.json())
-    .query(({ input: value }) => JSON.parse(JSON.stringify(value ?? null)) as z.core.util.JSONType);
-}
+export const echo = <Input extends z.ZodType>(rest: RestMeta, input: Input) =>
+  onPath(rest, input).query(asJson);
 
 /** A mutation that returns its input. */
-function change<Input extends z.ZodType>(rest: RestMeta, input: Input) {
-  return t.procedure
-    .meta({ openapi: rest })
-    .input(input)
-    .output(z.json())
-    .mutation(({ input: value }) => JSON.parse(JSON.stringify(value ?? null)) as z.core.util.JSONType);
-}
+const change = <Input extends z.ZodType>(rest: RestMeta, input: Input) =>
+  onPath(rest, input).mutation(asJson);
 
 export const json = 'application/json';
 
@@ -34,6 +29,8 @@ const Animal = z.discriminatedUnion('kind', [Cat, Dog]);
 
 export const animals = t.router({ add: change({ method: 'POST', path: '/animals' }, Animal) });
 
+export const animalsByPath = t.router({ put: change({ method: 'PUT', path: '/animals/{kind}' }, Animal) });
+
 const Payment = z.union([z.object({ card: z.string() }), z.object({ iban: z.string(), name: z.string() })]);
 
 const pay = t.procedure
@@ -44,10 +41,6 @@ const pay = t.procedure
   .mutation(({ input }) => input);
 
 export const payments = t.router({ pay });
-
-export const animalsByPath = t.router({
-  put: change({ method: 'PUT', path: '/animals/{kind}' }, z.discriminatedUnion('kind', [Cat, Dog])),
-});
 
 const Events = z.array(z.object({ at: z.date(), n: z.int() })).max(2);
 

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { rawRequest, rawSocket } from '../wire/rawSocket.ts';
+import { readResponses } from '../wire/responses.ts';
 import { validKey, startService } from '../startService.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -12,17 +14,13 @@ const rpcMethods = 'GET, POST, HEAD, OPTIONS';
 async function send(port: number, method: string, target: string, headers: Record<string, string>) {
   if (!METHODS.includes(method)) skipIfDifferent('a method that node:http does not know');
   const body = method.toUpperCase() === 'POST' ? '{"value":1}' : '';
-  const socket = rawSocket(
-    port,
-    rawRequest(target, { method, headers: { connection: 'close', ...headers }, body }),
-  );
-  const received = await text(socket);
-  const [head = '', content = ''] = received.split('\r\n\r\n');
+  const sent = rawRequest(target, { method, headers: { connection: 'close', ...headers }, body });
+  const [response] = readResponses(await text(rawSocket(port, sent)), false).responses;
   return {
-    status: Number(head.split(' ')[1]),
-    allow: /^allow: (.*)$/im.exec(head)?.[1],
-    contentType: /^content-type: (.*)$/im.exec(head)?.[1],
-    body: content === '' ? undefined : (JSON.parse(content) as unknown),
+    status: response?.status,
+    allow: response?.headers.get('allow'),
+    contentType: response?.headers.get('content-type'),
+    body: JSON.parse(response?.body || 'null') as unknown,
   };
 }
 
@@ -70,13 +68,7 @@ it('a WebSocket upgrade with the method get is answered with 405', async () => {
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   };
   const socket = rawSocket(server.port, rawRequest('/trpc', { headers: upgrade }).replace('GET', 'get'));
-  const [first] = (
-    await new Promise<Buffer>((resolve) => {
-      socket.once('data', resolve);
-    })
-  )
-    .toString()
-    .split('\r\n');
+  const [head] = (await once(socket, 'data')) as [Buffer];
   socket.destroy();
-  expect(first).toMatch(/^HTTP\/1\.1 405 /);
+  expect(String(head)).toMatch(/^HTTP\/1\.1 405 /);
 });

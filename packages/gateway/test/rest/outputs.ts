@@ -4,12 +4,12 @@ import { z } from 'zod';
 
 // Shapes of outputs. Test titles name the GitHub threads that ask for them.
 
-export const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
 
-export const get = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
+const get = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'GET', path, ...rest } });
 
-export const Pet = z.object({ id: z.int(), name: z.string() });
+const Pet = z.object({ id: z.int(), name: z.string() });
 
 const rows = z.array(Pet);
 

@@ -1,4 +1,4 @@
-import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
+import type { GatewayMeta, RestMeta, Spool } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
@@ -16,6 +16,30 @@ export const put = (path: `/${string}`, more: Partial<RestMeta> = {}) =>
 /** A procedure that reads a form. */
 export const post = (more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
+
+/** A request with a form. */
+export function formOf(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
+  const body = new FormData();
+  for (const [name, value] of fields) body.append(name, value);
+  return { method: 'POST', body };
+}
+
+/** A spool that keeps files in memory, and counts those that it has stored and keeps, and the errors. */
+export function memorySpool() {
+  const state = { stored: 0, kept: 0, errors: 0 };
+  const spool: Spool = async ({ name, stream, type }) => {
+    try {
+      const file = new File([await new Response(stream()).blob()], name, { type });
+      state.stored += 1;
+      state.kept += 1;
+      return { file, remove: async () => void (state.kept -= 1) };
+    } catch (error) {
+      state.errors += 1;
+      throw error;
+    }
+  };
+  return { spool, state };
+}
 
 export async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
   let size = 0;
@@ -65,15 +89,15 @@ export const photos = t.router({
     .mutation(({ input }) => input.type),
 });
 
+const readSize = (path: `/${string}`, more?: Partial<RestMeta>) =>
+  put(path, more)
+    .input(stream)
+    .output(Size)
+    .mutation(async ({ input }) => ({ size: await sizeOf(input) }));
+
 export const limitedUploads = t.router({
-  upload: put('/file', { upload: { maxSize: 2 * mebibyte } })
-    .input(stream)
-    .output(Size)
-    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
-  other: put('/other')
-    .input(stream)
-    .output(Size)
-    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
+  upload: readSize('/file', { upload: { maxSize: 2 * mebibyte } }),
+  other: readSize('/other'),
   note: put('/note')
     .input(z.object({ text: z.string() }))
     .output(Size)

@@ -1,36 +1,37 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
 import { temporaryFiles, temporaryPath } from 'trpc-gateway/node';
-import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
+import type { AnyTRPCRouter } from '@trpc/server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
+import { type Pinned, startPinned } from '../load/pinned.ts';
 import { openShape, startShape } from '../startShape.ts';
 import type { UploadTarget } from './uploadTarget.ts';
-import { startUploadServer, type UploadServer, warmUpMegabytes } from './uploads.ts';
+import { mebibyte, t } from './routers.ts';
 
 /** Uploads in temporary files, and the memory that large uploads need. */
-
-const mebibyte = 1024 * 1024;
-const t = initTRPC.meta<GatewayMeta>().create();
 
 let directory: string;
 let shape: Awaited<ReturnType<typeof openShape>>;
 
-const formType = 'multipart/form-data';
 const upload = { maxSize: 64 * mebibyte, spool: true };
+const receives = (path: `/${string}`) =>
+  t.procedure
+    .meta({ openapi: { method: 'POST', path, contentTypes: ['multipart/form-data'], upload } })
+    .input(z.object({ file: z.file() }));
 const router = t.router({
-  spool: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/spool', contentTypes: [formType], upload } })
-    .input(z.object({ file: z.file() }))
+  spool: receives('/spool')
     .output(z.int())
     .mutation(({ input }) => input.file.size),
-  move: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/move', contentTypes: [formType], upload } })
-    .input(z.object({ file: z.file() }))
+  move: receives('/move')
     .output(z.string())
     .mutation(async ({ input: { file } }) => {
       const path = temporaryPath(file) ?? '';
@@ -52,45 +53,41 @@ beforeEach(async () => {
   await Promise.all((await readdir(directory)).map((name) => rm(join(directory, name), { force: true })));
 });
 
-const headers = { 'content-type': `${formType}; boundary=b` };
 const chunk = new Uint8Array(65_536).fill(120);
+const form = {
+  type: 'multipart/form-data; boundary=b',
+  head: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: image/png\r\n\r\n',
+  end: '\r\n--b--\r\n',
+};
+const alone = { type: 'application/octet-stream', head: '', end: '' };
 
-/** A form with one file. If `isWhole` is false it stops after the bytes of the file and never ends. */
-async function* body(field: string, bytes: number, isWhole = true): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder();
-  yield encoder.encode(
-    `--b\r\nContent-Disposition: form-data; name="${field}"; filename="a.bin"\r\nContent-Type: image/png\r\n\r\n`,
-  );
-  for (let left = bytes; left > 0; left -= chunk.length) yield chunk;
-  if (!isWhole) await new Promise(() => {});
-  yield encoder.encode('\r\n--b--\r\n');
-}
-
-/** Sends a form. @returns the status and the body of the response */
-async function send(
-  path: string,
-  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): Promise<readonly [number, string]> {
-  const init = { method: 'POST', headers, body: ReadableStream.from(chunks), duplex: 'half' } as const;
-  const response = await shape.rest(path, init);
-  return [response.status, await response.text()];
+/** A request with a file, in a form by default. If `isWhole` is false, it stops after the bytes of the file and never ends. */
+function fileRequest(bytes: number, isWhole = true, { type, head, end } = form) {
+  async function* body() {
+    const encoder = new TextEncoder();
+    yield encoder.encode(head);
+    for (let left = bytes; left > 0; left -= chunk.length) yield chunk.subarray(0, left);
+    if (!isWhole) await new Promise(() => {});
+    yield encoder.encode(end);
+  }
+  const length = head.length + bytes + end.length;
+  const headers = { 'content-type': type, 'content-length': String(length) };
+  return { method: 'POST', headers, body: ReadableStream.from(body()), duplex: 'half' } as const;
 }
 
 it('a temporary file is removed once its call has ended', async () => {
-  expect((await send('/spool', body('file', mebibyte)))[0]).toBe(200);
+  expect(await shape.restJson('/spool', fileRequest(mebibyte))).toEqual([200, mebibyte]);
   await vi.waitFor(async () => expect(await readdir(directory)).toEqual([]));
 });
 
 it('a temporary file can be moved, and only its user can read it', async () => {
-  expect(await send('/move', body('file', mebibyte))).toEqual([200, '"a.bin image/png 600"']);
+  expect(await shape.restJson('/move', fileRequest(mebibyte))).toEqual([200, 'a.bin image/png 600']);
   expect((await stat(join(directory, 'moved'))).size).toBe(mebibyte);
 });
 
 it('a temporary file is removed if its client disconnects in the middle', async () => {
   const abort = new AbortController();
-  const init = { method: 'POST', headers, duplex: 'half', signal: abort.signal } as const;
-  const sent = ReadableStream.from(body('file', mebibyte, false));
-  const response = shape.rest('/spool', { ...init, body: sent });
+  const response = shape.rest('/spool', { ...fileRequest(mebibyte, false), signal: abort.signal });
   response.catch(() => {});
   const received = async () => {
     const [name] = await readdir(directory);
@@ -108,8 +105,7 @@ it('an upload is answered with 500 and its error reported if the folder for temp
     spool: temporaryFiles(join(directory, 'missing')),
     onError: ({ error }) => void errors.push(error.cause),
   });
-  const sent = ReadableStream.from(body('file', mebibyte));
-  expect(await restJson('/spool', { method: 'POST', headers, duplex: 'half', body: sent })).toEqual([
+  expect(await restJson('/spool', fileRequest(mebibyte))).toEqual([
     500,
     { code: 'INTERNAL_SERVER_ERROR', status: 500, message: 'Internal server error' },
   ]);
@@ -119,13 +115,37 @@ it('an upload is answered with 500 and its error reported if the folder for temp
 /** The server is another process than the client: in one process they take turns, and no more is sent than is read. */
 describe('memory of a server process', () => {
   const adapter = adapterOfRun();
-  let target: UploadServer;
+  let server: Pinned;
+  let port: number;
+  let folder: string;
+
+  /** Sends a file: in a form if it is spooled. @returns the status and the body of the response */
+  async function send(path: '/stream' | '/spool', megabytes: number) {
+    const { body, headers } = fileRequest(megabytes * mebibyte, true, path === '/spool' ? form : alone);
+    const options = { port, host: '127.0.0.1', agent: false, method: 'POST', path: `/v1${path}`, headers };
+    const sent = request(options);
+    const responded = once(sent, 'response');
+    // A server that rejects the file responds early and stops reading.
+    pipeline(body, sent).catch(() => {});
+    const [response] = (await responded) as [IncomingMessage];
+    const received = await text(response);
+    sent.destroy();
+    return [response.statusCode, received] as const;
+  }
 
   beforeAll(async () => {
-    target = await startUploadServer(adapter);
-    await target.send('/stream', warmUpMegabytes);
+    folder = await mkdtemp(join(tmpdir(), 'uploads-'));
+    const targetFile = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
+    server = startPinned(0, targetFile, { ADAPTER: adapter, SPOOL: folder });
+    ({ port } = await server.call<UploadTarget>({}));
+    // Before memory is measured, so that the measurement excludes code that is loaded and compiled, and half of the 32 MiB
+    // of buffers that V8 keeps before it collects garbage.
+    await send('/stream', 16);
   });
-  afterAll(() => target.stop());
+  afterAll(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
 
   /** On both servers, Node 24 and 26 free chunks later: 53 to 67 MB, where Node 22 takes 19 to 23, once 35. */
   const bound = process.version.startsWith('v22.') ? 48 : 96;
@@ -137,7 +157,10 @@ describe('memory of a server process', () => {
   ] as const)(
     'the server receives a file of 200 MiB %s with less than %d MB of additional memory',
     async (_how, megabytes, path) => {
-      const growth = await target.growthOf(path, 200);
+      await server.resetPeak();
+      const before = await server.rss();
+      expect(await send(path, 200)).toEqual([200, String(200 * mebibyte)]);
+      const growth = ((await server.peakRss()) - before) / 1e6;
       process.stdout.write(`${adapter} ${path}: RSS + ${growth.toFixed(1)} MB\n`);
       expect(growth).toBeLessThan(megabytes);
     },
@@ -148,14 +171,14 @@ describe('memory of a server process', () => {
     'the server answers with 500 if a temporary file cannot grow, reports the error, and removes the file',
     async () => {
       const limit = (bytes: string) =>
-        execFileSync('prlimit', ['--pid', String(target.child.pid), `--fsize=${bytes}:unlimited`]);
+        execFileSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${bytes}:unlimited`]);
       limit('1000000');
       // Less than the 1 MiB that is read after a response is left then, so the client is not cut off while it sends.
-      expect((await target.send('/spool', 1.5))[0]).toBe(500);
-      expect((await target.call<UploadTarget>({})).error).toMatch('EFBIG');
-      await vi.waitFor(async () => expect(await readdir(target.directory)).toEqual([]));
+      expect((await send('/spool', 1.5))[0]).toBe(500);
+      expect((await server.call<UploadTarget>({})).error).toMatch('EFBIG');
+      await vi.waitFor(async () => expect(await readdir(folder)).toEqual([]));
       limit('unlimited');
-      expect(await target.send('/spool', 8)).toEqual([200, String(8 * mebibyte)]);
+      expect(await send('/spool', 8)).toEqual([200, String(8 * mebibyte)]);
     },
   );
 });

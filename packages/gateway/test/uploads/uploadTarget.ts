@@ -1,14 +1,12 @@
 /** A process that serves large uploads, for `startPinned(0, …)`. It answers each message with its port and its last error. */
 import { createGateway } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles } from 'trpc-gateway/node';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
-import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { listen } from '../listen.ts';
 import { respondToParent } from '../load/pinned.ts';
-import { sizeOf, stream } from './routers.ts';
+import { sizeOf, stream, t } from './routers.ts';
 
 /** The port of the process, and the last error that it reported. */
 export interface UploadTarget {
@@ -19,7 +17,6 @@ export interface UploadTarget {
 const { SPOOL: directory } = process.env;
 const contentTypes = ['multipart/form-data'];
 const upload = { maxSize: 2 ** 30 };
-const t = initTRPC.meta<GatewayMeta>().create();
 let lastError = '';
 
 const gateway = await createGateway({

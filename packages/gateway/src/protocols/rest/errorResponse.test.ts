@@ -1,5 +1,5 @@
 import { initTRPC, TRPCError } from '@trpc/server';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/errorFormat.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
@@ -35,6 +35,12 @@ const own = t.procedure
   .input(z.object({ kind: z.enum(kinds) }))
   .output(z.string());
 const toBytes = () => new Uint8Array(1);
+const Order = z.object({
+  email: z.email(),
+  lines: z.array(z.object({ count: z.int().min(1) })),
+  account: z.union([z.int(), z.literal('cash')]).optional(),
+  barcode: z.bigint().max(5n).optional(),
+});
 const router = t.router({
   fail: fail
     .meta({ openapi: { method: 'GET', path: '/fail', successStatus: [200, 202] } })
@@ -52,6 +58,14 @@ const router = t.router({
   own: own.meta({ openapi: { method: 'GET', path: '/own' } }).query(({ input }) => {
     throw thrown[input.kind]();
   }),
+  order: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/orders', in: { barcode: 'query' } } })
+    .input(Order)
+    .output(z.void())
+    .mutation(() => {
+      const cause = Object.assign(new Error('select left from stock'), { left: 2 });
+      throw new TRPCError({ code: 'CONFLICT', message: 'Too few are left.', cause });
+    }),
   photo: t.procedure
     .meta({
       openapi: { method: 'GET', path: '/photo', produces: { 'image/png': toBytes, 'image/gif': toBytes } },
@@ -149,4 +163,56 @@ it('a policy that changes the status and the body of an error keeps its own body
     },
   ];
   expect(await send('fail?kind=expected', { policies })).toEqual({ status: 404, body: { own: true } });
+});
+
+const order = (body: object) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ email: 'ada@example.test', lines: [{ count: 1 }], ...body }),
+});
+const formatOf = (body: ErrorFormat['body']): ErrorFormat => ({
+  contentType: 'application/json',
+  schema: z.looseObject({}).meta({ id: 'OwnError' }),
+  body,
+});
+
+it('an errorFormat receives each invalid field with its path and its code, and the cause, which the default format does not send', async () => {
+  const errorFormat = formatOf(({ error, issues }) => ({
+    left: (error.cause as { readonly left?: number } | undefined)?.left,
+    fields: issues.map(({ path, code }) => [path.join('.'), code]),
+  }));
+  const invalid = order({ email: 'ada', lines: [{ count: 1 }, { count: 0 }], account: 'credit' });
+  const fields = [
+    ['email', 'invalid_format'],
+    ['lines.1.count', 'too_small'],
+    ['account', 'invalid_union'],
+  ];
+  expect(await send('orders', { errorFormat }, invalid)).toEqual({ status: 400, body: { fields } });
+  const taken = await send('orders', { errorFormat }, order({}));
+  expect(taken).toEqual({ status: 409, body: { left: 2, fields: [] } });
+  const conflict = { code: 'CONFLICT', message: 'Too few are left.', status: 409 };
+  expect(await send('orders', {}, order({}))).toEqual({ status: 409, body: conflict });
+});
+
+it('trpcToOpenApiErrors has the issues of zod, with the bounds of bigints as text', async () => {
+  const { body } = await send('orders?barcode=6', { errorFormat: trpcToOpenApiErrors }, order({}));
+  expect(body).toEqual({
+    code: 'BAD_REQUEST',
+    message: 'Input validation failed',
+    data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'order' },
+    issues: [expect.objectContaining({ code: 'too_big', maximum: '5', path: ['barcode'] })],
+  });
+});
+
+it('an errorFormat that throws is answered with 500 in the default format, and its error is recorded', async () => {
+  const broken = new TypeError('left is not a function');
+  const errorFormat = formatOf(() => {
+    throw broken;
+  });
+  const onResponse = vi.fn();
+  expect(await send('orders', { errorFormat, onResponse }, order({}))).toEqual({
+    status: 500,
+    body: { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
+  });
+  expect(onResponse.mock.calls).toMatchObject([[{ operation: 'order', status: 500, error: broken }]]);
 });

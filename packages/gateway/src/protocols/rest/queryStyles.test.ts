@@ -127,6 +127,18 @@ it.each([
   expect(read(schema, `${written}=x`).issues).toMatchObject([{ code: 'invalid_key', path: ['q'] }]);
 });
 
+it.each<[query: string, schema: z.ZodType, issue: object]>([
+  ['q=x', z.int(), { code: 'invalid_type', expected: 'int' }],
+  ['q=9007199254740993', z.int(), { code: 'invalid_type', expected: 'int' }],
+  ['q=%ff', z.int(), { code: 'invalid_format', format: 'utf-8' }],
+  ['q=2026', z.date(), { code: 'invalid_type', expected: 'date' }],
+  ['q=x', z.bigint(), { code: 'invalid_type', expected: 'bigint' }],
+  ['q=x', z.enum(['new', 'old']), { code: 'invalid_value', values: ['new', 'old'] }],
+  ['q=x', z.union([z.int(), z.literal('last')]), { code: 'invalid_union' }],
+])('the issue of %s has the code and the details of zod: %#', (query, schema, issue) => {
+  expect(read(schema, query).issues).toMatchObject([{ ...issue, path: ['q'] }]);
+});
+
 it('a name of a record in brackets may be __proto__', () => {
   const { value } = read(z.record(z.string(), z.string()), 'q[__proto__]=x');
   expect(Object.entries(value as object)).toEqual([['__proto__', 'x']]);

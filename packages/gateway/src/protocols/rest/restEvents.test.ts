@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
+import { textOf } from '../../testing/streams.ts';
 import { CallContext } from '../../calls/requestContext.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { resyncErrors } from '../../procedures/resync.ts';
@@ -39,9 +40,7 @@ it('a subscription that fails before its first event rejects with its error, and
 
 it('a subscription without an event for 250 ms starts with a comment, and sends a later error as an event', async () => {
   const { body, context } = start(failing(300));
-  let text = '';
-  for await (const piece of await body) text += Buffer.from(piece).toString();
-  expect(text).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
+  expect(await textOf(await body)).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
   expect(context.signal.aborted).toBe(false);
 });
 
@@ -56,9 +55,7 @@ it.each([
       throw resyncErrors.RESYNC({ data: { lastEventId: 'a-7' } });
     }
     const { body, context } = start(resyncing());
-    let text = '';
-    for await (const piece of await body) text += Buffer.from(piece).toString();
-    expect(text).toBe(`${before}event: resync\nid: a-7\ndata: BAD_REQUEST\n\n`);
+    expect(await textOf(await body)).toBe(`${before}event: resync\nid: a-7\ndata: BAD_REQUEST\n\n`);
     expect(context.signal.aborted).toBe(false);
   },
 );

@@ -1,57 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Compatibility, RestMeta } from '../../procedures/meta.ts';
-import { trpcToOpenApiErrors } from '../../trpcToOpenApi/index.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-
-/** Returns a value as JSON, with the types that JSON lacks by name. */
-function describeValue(value: unknown): unknown {
-  if (value instanceof Date) return `Date(${value.getTime()})`;
-  if (typeof value === 'bigint' || value === undefined) return `${typeof value}(${value})`;
-  if (Array.isArray(value)) return value.map(describeValue);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, describeValue(each)]));
-}
-
-function procedureOf(openapi: RestMeta, ...inputs: readonly z.ZodType[]) {
-  const procedure = inputs.reduce(
-    (base, input) => base.input(input as z.ZodObject) as unknown as typeof base,
-    t.procedure.meta({ openapi }),
-  );
-  const output = procedure.output(z.unknown());
-  const resolve = ({ input }: { readonly input: unknown }) => describeValue(input);
-  return openapi.method === 'GET' ? output.query(resolve) : output.mutation(resolve);
-}
-
-type Sent = readonly [method: string, target: string, body?: unknown];
-
-const init = ([method, , body]: Sent): RequestInit => ({
-  method,
-  ...(method !== 'GET' && method !== 'DELETE' && { headers: { 'content-type': 'application/json' } }),
-  ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-});
-
-/** Creates a gateway of one procedure, and returns its response. */
-async function send(
-  options: { readonly compatibility?: Compatibility },
-  openapi: RestMeta,
-  inputs: readonly z.ZodType[],
-  target: string,
-  body?: unknown,
-) {
-  const { fetch: request } = await testGateway(t.router({ a: procedureOf(openapi, ...inputs) }), {
-    errorFormat: trpcToOpenApiErrors,
-    onResponse: () => {},
-    ...options,
-  });
-  const response = await request(`http://localhost/v1${target}`, init([openapi.method ?? 'GET', '', body]));
-  const text = await response.text();
-  return { status: response.status, body: JSON.parse(text) as unknown };
-}
+import { echoGateway, sendInput } from './testing/echoInput.ts';
 
 const lenience = { compatibility: 'trpc-to-openapi' } as const;
-const lenient = (openapi: RestMeta, input: z.ZodType, target: string, body?: unknown) =>
-  send(lenience, openapi, [input], target, body);
+/** Sends an input to a gateway of one procedure, which returns it. */
+const send = async (
+  options: { readonly compatibility?: Compatibility },
+  openapi: RestMeta,
+  input: z.ZodType,
+  ...[target, body]: readonly [target: string, body?: unknown]
+) => sendInput(await echoGateway(openapi, [input], options), openapi, target, { body });
+const lenient = (openapi: RestMeta, input: z.ZodType, ...sent: readonly [target: string, body?: unknown]) =>
+  send(lenience, openapi, input, ...sent);
 
 const get: RestMeta = { method: 'GET', path: '/a' };
 const post: RestMeta = { method: 'POST', path: '/a' };
@@ -61,10 +23,10 @@ const members = z.object({ n: z.number(), list: z.array(z.boolean()) });
 
 describe('the conversion of inputs', () => {
   it('is strict by default, and lenient with compatibility in the options or in the metadata', async () => {
-    expect((await send({}, post, [numeric], '/a', { n: '5' })).status).toBe(400);
+    expect((await send({}, post, numeric, '/a', { n: '5' })).status).toBe(400);
     const kept: RestMeta = { ...post, compatibility: 'trpc-to-openapi' };
     for (const response of [
-      await send({}, kept, [numeric], '/a', { n: '5' }),
+      await send({}, kept, numeric, '/a', { n: '5' }),
       await lenient(post, numeric, '/a', { n: '5' }),
     ]) {
       expect(response.body).toEqual({ n: 5 });
@@ -117,7 +79,7 @@ describe('the conversion of inputs', () => {
     const statusOf = async (levels: number) => {
       let member: z.ZodType = z.string();
       for (let level = 0; level < levels; level += 1) member = z.object({ a: member });
-      return (await send({}, get, [z.object({ q: member })], `/a?q${'[a]'.repeat(levels)}=x`)).status;
+      return (await send({}, get, z.object({ q: member }), `/a?q${'[a]'.repeat(levels)}=x`)).status;
     };
     expect([await statusOf(100), await statusOf(101)]).toEqual([200, 400]);
   });
