@@ -187,7 +187,8 @@ function requestOf({ openapi, isProtected }: Shape, input: object, twist: Twist)
   const method = methodOf(openapi.method, twist);
   const headers: Record<string, string> = {};
   if (isProtected && twist !== 'signedOut') headers['authorization'] = 'Bearer ada';
-  const body = hasBody ? bodyOf(Object.fromEntries(rest), twist) : undefined;
+  // `fetch` sends no body with HEAD.
+  const body = hasBody && method !== 'HEAD' ? bodyOf(Object.fromEntries(rest), twist) : undefined;
   if (hasBody && twist !== 'noType') headers['content-type'] = typeOf(twist);
   return { method, target: `${path}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`, headers, body, twist };
 }
