@@ -237,15 +237,6 @@ describe('policies', () => {
     expect((await call(server, 'unknown')).message?.error?.message).toMatch('Unknown tool');
     expect(seenPaths).toEqual([['books.count'], []]);
   });
-
-  it('an error of a policy that completes the response is a 500 of the protocol', async () => {
-    const complete = () => {
-      throw new Error('full');
-    };
-    const { server } = await start({ policies: [{ complete }] });
-    const reply = await call(server, 'books_count');
-    expect([reply.status, reply.message?.error?.code]).toEqual([500, -32_603]);
-  });
 });
 
 it('a tool is listed with its schemas, its texts and hints', async () => {
