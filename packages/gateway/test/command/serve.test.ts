@@ -131,12 +131,17 @@ async function events({ origin }: Running, path: string, input?: unknown): Promi
   return received;
 }
 
-const older = { revision: '2025-11-25' } as const;
+const oldRevision = { revision: '2025-11-25' } as const;
 const serverOf = ({ origin }: Running) => ({ origin, fetch: fetch as Server['fetch'] });
 
 async function listTools(running: Running): Promise<readonly string[]> {
-  const { message } = await send(serverOf(running), 'tools/list', {}, older);
-  return (message?.result?.['tools'] as readonly { readonly name: string }[]).map(({ name }) => name);
+  const { message } = await send(serverOf(running), 'tools/list', {}, oldRevision);
+  const { tools = [] } = (message?.result ?? {}) as { readonly tools?: readonly { readonly name: string }[] };
+  return tools.map(({ name }) => name);
+}
+
+interface ToolResult {
+  readonly content?: readonly { readonly text: string }[];
 }
 
 async function callTool(
@@ -145,8 +150,9 @@ async function callTool(
   args: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { message } = await call(serverOf(running), name, args, { ...older, headers });
-  return (message?.result?.['content'] as readonly { readonly text: string }[])[0]?.text ?? '';
+  const { message } = await call(serverOf(running), name, args, { ...oldRevision, headers });
+  const { content = [] } = (message?.result ?? {}) as ToolResult;
+  return content[0]?.text ?? '';
 }
 
 /** Returns the paths of the procedures that the document has, by their operation id. */

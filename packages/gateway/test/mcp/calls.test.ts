@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import type { Policy, ReportedError } from 'trpc-gateway';
-import { call, errorOf, post, type Reply, revisions, send } from './messages.ts';
+import { call, errorOf, post, revisions, send } from './messages.ts';
 import { toolServers } from './serveTools.ts';
 
 const start = toolServers();

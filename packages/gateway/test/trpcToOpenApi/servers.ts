@@ -85,7 +85,12 @@ export async function startTrpcToOpenApi(): Promise<Send> {
   app.use('/api', createOpenApiExpressMiddleware({ router, createContext: createContext as never }));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  afterAll(() => void server.close());
+  // Otherwise it may close a connection on which `fetch` has begun to send.
+  server.keepAliveTimeout = 0;
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   const { port } = server.address() as AddressInfo;
   return sendBy((path, init) => fetch(`http://127.0.0.1:${port}${path}`, init));
 }
