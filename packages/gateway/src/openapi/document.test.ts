@@ -161,29 +161,20 @@ it.each<[options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>, url: string]>
   expect(document['servers']).toEqual([{ url }]);
 });
 
-describe('the media types of an output', () => {
-  it.each([
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/vnd.pets+json',
-    'application/json ;a=b',
-  ])('produces: { "%s": true } is accepted, because the type is JSON', async (type) => {
-    const router = t.router({ find: find(z.object({ id: z.int() }), { produces: { [type]: true } }) });
-    await expect(gatewayOf(router)).resolves.toBeDefined();
-  });
-
-  it.each([
-    'application/jsonl',
-    'application/json-seq',
-    'application/x-json',
-    'text/json',
-    'application/vnd.json.pets',
-  ])('produces: { "%s": true } is rejected, because the type is not JSON', async (type) => {
-    const router = t.router({ find: find(z.object({ id: z.int() }), { produces: { [type]: true } }) });
-    await expect(gatewayOf(router)).rejects.toThrow(
-      `its produces has ${type}: true, but the type is not JSON; use a function of the output instead of true`,
-    );
-  });
+it.each([
+  ['application/json', true],
+  ['application/json; charset=utf-8', true],
+  ['application/vnd.pets+json', true],
+  ['application/json ;a=b', true],
+  ['application/jsonl', false],
+  ['application/json-seq', false],
+  ['application/x-json', false],
+  ['text/json', false],
+  ['application/vnd.json.pets', false],
+])('produces: { "%s": true } is accepted if the type is JSON: %s', async (type, isJson) => {
+  const router = t.router({ find: find(z.object({ id: z.int() }), { produces: { [type]: true } }) });
+  const problem = await gatewayOf(router).then(() => '', String);
+  expect(problem.includes(`its produces has ${type}: true, but the type is not JSON;`)).toBe(!isJson);
 });
 
 it.each<[path: string, procedure: 'top' | 'nested', expected: object]>([

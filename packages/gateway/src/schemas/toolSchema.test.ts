@@ -57,6 +57,15 @@ it.each<[what: string, schema: z.ZodType, written: object]>([
 
 const Point = z.object({ x: z.int() }).meta({ id: 'PointOfThisTest' });
 
+it.each<[what: string, schema: z.ZodType]>([
+  ['with an id', Point],
+  ['that refers to one with an id', z.lazy(() => Point).meta({ id: 'AliasOfThisTest' })],
+  ['whose id replaces another', Point.meta({ id: 'OtherPointOfThisTest' })],
+])('a schema %s is not behind a reference if it is the whole', (_what, schema) => {
+  const point = { type: 'object', properties: { x: { type: 'integer' } }, required: ['x'] };
+  expect(write(schema)).toEqual(point);
+});
+
 it('a schema with an id that is used once is written where it is used', () => {
   expect(write(z.object({ at: Point.describe('Where.') }))).toEqual({
     type: 'object',

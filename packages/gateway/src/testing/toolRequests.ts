@@ -7,6 +7,7 @@ export interface ListedTool {
   readonly description?: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly annotations?: object;
 }
 
 /** The result of a call. */
@@ -16,28 +17,45 @@ export interface ToolResult {
   readonly isError?: boolean;
 }
 
-const versionKey = 'io.modelcontextprotocol/protocolVersion';
-const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+interface MessageOptions {
+  /** Whether it is of the revision 2025-11-25, and not of 2026-07-28. */
+  readonly isOlder?: boolean;
+  readonly id?: string | number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
-/** Sends a request of the current revision to `/mcp`, and returns its result. */
-export async function sendMessage(
+const version = '2026-07-28';
+const currentMeta = {
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** Sends a request to `/mcp`. */
+export function post(
   { fetch }: Pick<Gateway, 'fetch'>,
   method: string,
   params: Readonly<Record<string, unknown>> = {},
-): Promise<unknown> {
-  const version = '2026-07-28';
-  const _meta = { [versionKey]: version, [capabilitiesKey]: {} };
-  const response = await fetch('http://localhost/mcp', {
+  { headers = {}, id = 1, isOlder = false }: MessageOptions = {},
+): Promise<Response> {
+  const { name, _meta } = params;
+  const current = {
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': name }),
+  };
+  const meta = { ...(_meta as object | undefined), ...(!isOlder && currentMeta) };
+  return fetch('http://localhost/mcp', {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'mcp-protocol-version': version,
-      'mcp-method': method,
-      ...(typeof params['name'] === 'string' && { 'mcp-name': params['name'] }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    headers: { 'content-type': 'application/json', ...(!isOlder && current), ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }),
   });
-  return ((await response.json()) as { readonly result?: unknown }).result;
+}
+
+/** Sends a request to `/mcp`, and returns its result, which is the last event of a stream. */
+export async function sendMessage(...request: Parameters<typeof post>): Promise<unknown> {
+  const text = await (await post(...request)).text();
+  const [, last = text] = [...text.matchAll(/^data: (.*)$/gm)].at(-1) ?? [];
+  return (JSON.parse(last) as { readonly result?: unknown }).result;
 }
 
 export async function listTools(gateway: Pick<Gateway, 'fetch'>): Promise<readonly ListedTool[]> {
@@ -48,6 +66,7 @@ export async function callTool(
   gateway: Pick<Gateway, 'fetch'>,
   name: string,
   args?: object,
+  options?: MessageOptions,
 ): Promise<ToolResult> {
-  return (await sendMessage(gateway, 'tools/call', { name, arguments: args })) as ToolResult;
+  return (await sendMessage(gateway, 'tools/call', { name, arguments: args }, options)) as ToolResult;
 }

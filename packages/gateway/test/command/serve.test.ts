@@ -17,6 +17,8 @@ import {
 import type { AnyTRPCRouter } from '@trpc/server';
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Server } from '../listen.ts';
+import { call, send } from '../mcp/messages.ts';
 
 // Code bases in the shapes of public ones: their layout, their metadata, their contexts and their imports.
 const shapes = fileURLToPath(new URL('shapes/', import.meta.url));
@@ -129,30 +131,28 @@ async function events({ origin }: Running, path: string, input?: unknown): Promi
   return received;
 }
 
-async function sendMcp({ origin }: Running, method: string, params: object, headers: object = {}) {
-  const response = await fetch(`${origin}/mcp`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2025-11-25',
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  // A subscription is answered with events, the last of which is the response.
-  const text = (await response.text()).replace(/^[^]*^data: (?=.*\n\n$)/m, '');
-  return (JSON.parse(text) as { readonly result: unknown }).result;
-}
+const oldRevision = { revision: '2025-11-25' } as const;
+const serverOf = ({ origin }: Running) => ({ origin, fetch: fetch as Server['fetch'] });
 
 async function listTools(running: Running): Promise<readonly string[]> {
-  const { tools } = (await sendMcp(running, 'tools/list', {})) as { tools: readonly { name: string }[] };
+  const { message } = await send(serverOf(running), 'tools/list', {}, oldRevision);
+  const { tools = [] } = (message?.result ?? {}) as { readonly tools?: readonly { readonly name: string }[] };
   return tools.map(({ name }) => name);
 }
 
-async function callTool(running: Running, name: string, args: object, headers?: object): Promise<string> {
-  const result = await sendMcp(running, 'tools/call', { name, arguments: args }, headers);
-  return (result as { readonly content: readonly { readonly text: string }[] }).content[0]?.text ?? '';
+interface ToolResult {
+  readonly content?: readonly { readonly text: string }[];
+}
+
+async function callTool(
+  running: Running,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { message } = await call(serverOf(running), name, args, { ...oldRevision, headers });
+  const { content = [] } = (message?.result ?? {}) as ToolResult;
+  return content[0]?.text ?? '';
 }
 
 /** Returns the paths of the procedures that the document has, by their operation id. */
@@ -284,22 +284,6 @@ const rows: readonly Shape[] = [
     },
   },
   {
-    shape: 'desktop',
-    args: ['src/main/router.ts'],
-    procedures: ['terminal.output', 'terminal.fail', 'terminal.write', 'window.panel', 'window.size'],
-    notRest: ['terminal.output', 'terminal.fail'],
-    says: [
-      /^ {2}- 2: terminal\.output, terminal\.fail: a subscription, and REST needs the schema of its events/m,
-      /5 of 5 procedures have no output schema/,
-    ],
-    async check(running) {
-      expect(await rest(running.origin, '/window/panel', { body: 'left' })).toEqual([200, 'left']);
-      expect(await events(running, 'terminal.output', { id: 't1' })).toEqual(['t1: ready', 't1: done']);
-      // The message of the Error is hidden, as the report says.
-      expect(await events(running, 'terminal.fail')).toEqual(['one', 'Internal server error']);
-    },
-  },
-  {
     shape: 'monitor',
     args: ['trpc/index.ts', '--context', 'trpc/index.ts'],
     procedures: [
@@ -375,11 +359,12 @@ const rows: readonly Shape[] = [
   {
     shape: 'chat',
     args: ['src/router.ts', '--context', 'src/router.ts'],
-    procedures: ['post.add', 'post.attach', 'post.list', 'post.onAdd', 'whoami'],
-    notRest: ['post.onAdd', 'post.add'],
+    procedures: ['post.add', 'post.attach', 'post.list', 'post.onType', 'post.onBan', 'post.onAdd', 'whoami'],
+    notRest: ['post.onType', 'post.onBan', 'post.onAdd', 'post.add'],
     notTools: ['post.add', 'post.attach'],
     says: [
       /post\.add: it requires scopes, but no authentication scheme returns the scopes of an identity\.$/m,
+      /^ {2}- 3: post\.onType, post\.onBan, post\.onAdd: a subscription, and REST needs the schema of its events/m,
     ],
     async check(running) {
       expect(await rest(running.origin, '/whoami')).toEqual([200, '127.0.0.1']);
@@ -387,12 +372,17 @@ const rows: readonly Shape[] = [
       form.set('file', 'abc');
       expect(await rest(running.origin, '/post/attach', { body: form })).toEqual([200, ['file']]);
       expect(await rest(running.origin, '/post/list?take=1')).toEqual([200, [{ id: 1, text: 'Hello' }]]);
+      const newest = [{ id: 2, text: 'Bye' }];
+      expect(await rest(running.origin, '/post/list?take=1&order=newest')).toEqual([200, newest]);
       // The middleware of the code base still reads its metadata.
       await expect(trpc(running).mutation('post.add', { text: 'a' })).rejects.toThrow('FORBIDDEN');
       expect(await trpc(running, { 'x-name': 'Ada' }).mutation('post.add', { text: 'a' })).toBe('Ada: a');
       const bye = { id: '2', data: { id: 2, text: 'Bye' } };
       expect(await events(running, 'post.onAdd')).toEqual([{ id: '1', data: { id: 1, text: 'Hello' } }, bye]);
       expect(await events(running, 'post.onAdd', { lastEventId: 1 })).toEqual([bye]);
+      expect(await events(running, 'post.onType', { name: 'Ada' })).toEqual(['Ada types']);
+      // The message of the Error is hidden, as the report says.
+      expect(await events(running, 'post.onBan')).toEqual(['warned', 'Internal server error']);
       expect(await callTool(running, 'post_onAdd', {})).toBe('{"id":2,"text":"Bye"}');
     },
   },
@@ -446,21 +436,16 @@ describe('trpc-gateway serve', () => {
     ['a query', '/trpc/health', {}],
     ['a form over tRPC', '/trpc/restart', { method: 'POST', headers: { 'content-type': 'text/plain' } }],
     ['a mutation', '/trpc/restart', post],
-    ['a batch', '/trpc/health,health?batch=1', {}],
-    ['a stream', '/trpc/health?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }],
     ['a POST without a body over REST', '/v1/restart', { method: 'POST' }],
-    ['a GET over REST', '/v1/health', {}],
-    ['an unknown path', '/v1/unknown', {}],
     ['the tools', '/mcp', post],
     ['the document', '/openapi.json', {}],
-    ['the docs page', '/docs', {}],
     ['a WebSocket', '/trpc', { headers: { ...upgrade, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' } }],
   ];
   it.each(requests)(
     'trpc-gateway serve rejects %s of a page of another site with 403',
     async (_what, path, options) => {
       const { origin } = runningOf('hostService');
-      const send = (headers: Readonly<Record<string, string>>) => sendRaw(origin + path, options, headers);
+      const sendAs = (headers: Readonly<Record<string, string>>) => sendRaw(origin + path, options, headers);
       const { host } = new URL(origin);
       for (const headers of [
         { host: 'evil.example' },
@@ -469,14 +454,14 @@ describe('trpc-gateway serve', () => {
         { host, origin: 'null' },
         { host: 'localhost.evil.example' },
       ]) {
-        const [status, body] = await send(headers);
+        const [status, body] = await sendAs(headers);
         expect({ headers, status, body }).toMatchObject({
           status: 403,
           body: expect.stringMatching(/must be localhost|not allowed to call tools/),
         });
       }
       for (const name of ['localhost', '127.0.0.1', '127.1.2.3:81', '[::1]:3000']) {
-        const [status] = await send({ host: name, origin: `http://${name}` });
+        const [status] = await sendAs({ host: name, origin: `http://${name}` });
         expect([name, status]).not.toEqual([name, 403]);
       }
     },
@@ -519,10 +504,10 @@ describe('trpc-gateway serve', () => {
     expect(report).toContain('Forms and WebSockets of pages of other sites are 403 if they send cookies');
     const form = new FormData();
     form.set('a', '1');
-    const send = (headers: Readonly<Record<string, string>>) =>
+    const sendForm = (headers: Readonly<Record<string, string>>) =>
       fetch(`${origin}/trpc/restart`, { method: 'POST', headers: { cookie: 'a=1', ...headers }, body: form });
-    expect((await send({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await send({ 'sec-fetch-site': 'same-origin' })).status).not.toBe(403);
+    expect((await sendForm({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await sendForm({ 'sec-fetch-site': 'same-origin' })).status).not.toBe(403);
   });
 });
 

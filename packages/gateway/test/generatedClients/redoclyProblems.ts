@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 
 /** Returns the problems that Redocly's linter finds in a document by `redocly.yaml`. */
 export async function redoclyProblems(
   document: object,
 ): Promise<readonly (readonly [pointer: string | undefined, message: string])[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'document-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   await writeFile(join(folder, 'openapi.json'), JSON.stringify(document));
   const root = fileURLToPath(new URL('../../../../', import.meta.url));
   const run = promisify(execFile)(

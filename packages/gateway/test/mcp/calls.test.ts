@@ -2,17 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import type { Policy, ReportedError } from 'trpc-gateway';
-import { call, errorOf, post, type Reply, revisions, send } from './messages.ts';
+import { call, errorOf, post, revisions, send } from './messages.ts';
 import { toolServers } from './serveTools.ts';
 
 const start = toolServers();
-
-/** The message of a response that repeats another one. */
-const replayOf = ({ message }: Reply, id: string | number) => ({
-  ...message,
-  id,
-  result: { ...message?.result, _meta: { 'io.github.trpc-gateway/replayed': true } },
-});
 
 describe.each(revisions)('results in %s', (revision) => {
   const options = { revision };
@@ -172,65 +165,7 @@ describe.each(revisions)('results in %s', (revision) => {
     expect(seen.flooded).toBeGreaterThan(100);
     expect(seen.flooded).toBeLessThan(3_000_000);
   });
-
-  it.each<[place: string, (key: string) => Parameters<typeof send>[3] & { params?: object; args?: object }]>([
-    ['the header Idempotency-Key', (key) => ({ headers: { 'idempotency-key': key } })],
-    ['params._meta', (key) => ({ meta: { idempotencyKey: key } })],
-    ['params', (key) => ({ params: { idempotencyKey: key } })],
-    ['an argument', (key) => ({ args: { idempotencyKey: key } })],
-  ])(
-    'a call with a key in %s runs once, and its response has the id of each request',
-    async (_place, keyed) => {
-      const { server, seen } = await start();
-      const key = crypto.randomUUID();
-      const before = seen.placed;
-      const place = (id: string, item: string) => {
-        const { args, params, ...own } = keyed(key);
-        const sent = { name: 'orders_place', arguments: { item, ...args }, ...params };
-        return send(server, 'tools/call', sent, { ...options, ...own, id });
-      };
-      const first = await place('first', 'tea');
-      const second = await place('"second",', 'tea');
-      expect(seen.placed).toBe(before + 1);
-      expect(second.message).toEqual(replayOf(first, '"second",'));
-      expect(second.headers.get('idempotent-replayed')).toBe('true');
-      const other = await place('other', 'coffee');
-      expect([other.message?.id, errorOf(other)]).toMatchObject(['other', { status: 422 }]);
-    },
-  );
-
-  it('an unexpected error does not keep its Idempotency-Key', async () => {
-    const { server, seen } = await start();
-    const headers = { 'idempotency-key': crypto.randomUUID() };
-    const before = seen.placed;
-    for (const id of [1, 2]) {
-      const reply = await call(server, 'orders_place', { item: 'broken' }, { ...options, id, headers });
-      expect(errorOf(reply)).toMatchObject({ status: 500 });
-    }
-    expect(seen.placed).toBe(before + 2);
-  });
 });
-
-it.each(revisions.flatMap((first) => revisions.map((second) => [first, second] as const)))(
-  'a key that was used in %s is replayed in %s, with the result in the form of that revision',
-  async (first, second) => {
-    const { server, seen } = await start();
-    const headers = { 'idempotency-key': crypto.randomUUID() };
-    const before = seen.placed;
-    const args = { item: 'tea' };
-    const stored = await call(server, 'orders_place', args, { revision: first, headers, id: 1 });
-    expect(stored.message?.result).toMatchObject({ structuredContent: { number: before + 1 } });
-    const other = await call(server, 'orders_place', args, { revision: second, headers, id: 2 });
-    const { resultType: _first, ...result } = stored.message?.result ?? {};
-    const form = second === '2026-07-28' ? { resultType: 'complete' } : {};
-    expect(other.message).toEqual(
-      replayOf({ ...stored, message: { ...stored.message, result: { ...result, ...form } } }, 2),
-    );
-    const again = await call(server, 'orders_place', args, { revision: first, headers, id: 3 });
-    expect(again.message).toEqual(replayOf(stored, 3));
-    expect(seen.placed).toBe(before + 1);
-  },
-);
 
 describe('policies', () => {
   it.each(revisions)('a call takes its cost from the rate limit, in %s', async (revision) => {
@@ -302,31 +237,6 @@ describe('policies', () => {
     expect((await call(server, 'unknown')).message?.error?.message).toMatch('Unknown tool');
     expect(seenPaths).toEqual([['books.count'], []]);
   });
-
-  it('an error of a policy that completes the response is a 500 of the protocol', async () => {
-    const complete = () => {
-      throw new Error('full');
-    };
-    const { server } = await start({ policies: [{ complete }] });
-    const reply = await call(server, 'books_count');
-    expect([reply.status, reply.message?.error?.code]).toEqual([500, -32_603]);
-  });
-
-  it('too many calls at once are 503', async () => {
-    const { gateway, server, seen } = await start({ maxInFlight: 1 });
-    const slow = call(server, 'slow', { ms: 1000 });
-    await expect.poll(gateway.callsInFlight).toBe(1);
-    const rejected = await call(server, 'books_count');
-    expect([rejected.status, rejected.message?.error?.code]).toEqual([503, -32_603]);
-    expect((await slow).message?.result).toMatchObject({ structuredContent: { waited: 1000 } });
-    expect(seen.aborted).toEqual([]);
-  });
-
-  it('the deadline of the client is that of the call', async () => {
-    const { server } = await start();
-    const reply = await call(server, 'slow', { ms: 5000 }, { headers: { 'grpc-timeout': '50m' } });
-    expect(errorOf(reply)).toMatchObject({ status: 504 });
-  });
 });
 
 it('a tool is listed with its schemas, its texts and hints', async () => {
@@ -349,14 +259,6 @@ it('a tool is listed with its schemas, its texts and hints', async () => {
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
     inputSchema: { type: 'object', required: ['id', 'title'] },
     outputSchema: { type: 'object', required: ['id', 'title'] },
-  });
-  expect(tool('books_list')).toMatchObject({
-    title: 'Books',
-    description: 'Lists books.',
-    annotations: { readOnlyHint: true },
-  });
-  expect(tool('drop-book')).toMatchObject({
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   });
   expect(tool('books_count')?.inputSchema).toEqual({
     type: 'object',
@@ -385,20 +287,4 @@ it('onError receives no disconnect, and the type of a tool that is rejected', as
   expect(reported).toEqual([]);
   expect((await call(server, 'books_count')).status).toBe(409);
   expect(reported).toMatchObject([{ path: 'books.count', type: 'query' }]);
-});
-
-it('a body that arrives in pieces is read', async () => {
-  const { server } = await start();
-  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
-  const pieces = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      for (const piece of text) {
-        controller.enqueue(new TextEncoder().encode(piece));
-        await sleep(1);
-      }
-      controller.close();
-    },
-  });
-  const reply = await post(server, pieces, {}, { duplex: 'half' });
-  expect(reply.message?.result).toEqual({});
 });

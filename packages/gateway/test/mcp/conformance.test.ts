@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { expect, it } from 'vitest';
 import { needs } from '../servers.ts';
 import { serveInTest } from './serveTools.ts';
 import { createToolGateway } from './toolRouter.ts';
@@ -19,8 +19,7 @@ it.each(['2026-07-28', '2025-11-25'])(
   async (revision) => {
     needs('a port');
     const { server } = await serveInTest(await createToolGateway());
-    const folder = await mkdtemp(join(tmpdir(), 'mcp-conformance-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     const exceptions = JSON.parse(await readFile(exceptionsFile, 'utf8')) as Record<string, object>;
     const names = Object.keys(exceptions[revision] ?? {});
     // One that passes fails the run.

@@ -1,35 +1,12 @@
-import { apiKey, bearer, createGateway, type RequestRecord } from 'trpc-gateway';
-import { mcp } from 'trpc-gateway/mcp';
-import { initTRPC } from '@trpc/server';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { apiKey, bearer } from 'trpc-gateway';
 import { describe, expect, it, vi } from 'vitest';
 import { call, errorOf, revisions, send } from './messages.ts';
-import { serveInTest } from './serveTools.ts';
+import { inProcess, serveInTest, t, tool } from './serveTools.ts';
 import { createProtectedToolGateway, tokens } from './toolRouter.ts';
 
 async function start(options?: Parameters<typeof createProtectedToolGateway>[1], resource?: string) {
   const valid = tokens();
   return { ...(await serveInTest(await createProtectedToolGateway(valid, options, resource))), valid };
-}
-
-const t = initTRPC.meta<GatewayMeta>().create();
-const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
-
-/** Creates a gateway whose procedures may be tools, called in process. */
-async function inProcess(
-  procedures: Parameters<typeof t.router>[0],
-  authentication?: Parameters<typeof createGateway>[0]['authentication'],
-  onResponse: (record: RequestRecord) => void = () => {},
-) {
-  const { fetch } = await createGateway({
-    router: t.router(procedures),
-    ...(authentication && { authentication }),
-    createContext: () => ({}),
-    document: { title: 'Tools', version: '1' },
-    mcp: mcp(),
-    onResponse,
-  });
-  return { fetch, origin: 'http://localhost' };
 }
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -67,25 +44,6 @@ describe.each(revisions)('credentials in %s', (revision) => {
     },
   );
 
-  it('the list has the tools that the scopes of the token allow, and is private', async () => {
-    const { server } = await start();
-    for (const [token, isListed] of [
-      ['reader', false],
-      ['keeper', true],
-    ] as const) {
-      const { message } = await send(server, 'tools/list', {}, withToken(token));
-      const { tools, cacheScope } = (message?.result ?? {}) as {
-        readonly tools: readonly { readonly name: string }[];
-        readonly cacheScope?: string;
-      };
-      expect(tools.some(({ name }) => name === 'books_secret')).toBe(isListed);
-      expect(cacheScope).toBe(revision === '2026-07-28' ? 'private' : undefined);
-    }
-    if (revision !== '2026-07-28') return;
-    const discovered = await send(server, 'server/discover', {}, withToken('reader'));
-    expect(discovered.message?.result?.['cacheScope']).toBe('private');
-  });
-
   it('a call without a scope is 403, and names the scope', async () => {
     const { server } = await start();
     const rejected = await call(server, 'books_secret', {}, { ...withToken('reader'), id: 'a' });
@@ -121,28 +79,13 @@ describe.each(revisions)('credentials in %s', (revision) => {
   });
 });
 
-it.each([
-  ['http://127.0.0.1', ''],
-  ['http://127.0.0.1/mcp', '/mcp'],
-])(
-  'the metadata of the resource %s is at its own place only, and readable by pages',
-  async (resource, own) => {
-    const { server } = await start({}, resource);
-    for (const place of ['', '/mcp']) {
-      const response = await server.fetch(`${server.origin}/.well-known/oauth-protected-resource${place}`);
-      // RFC 9728 §3.3: a client compares the resource with the place that it has read.
-      expect(response.status).toBe(place === own ? 200 : 404);
-      if (place !== own) continue;
-      expect(response.headers.get('access-control-allow-origin')).toBe('*');
-      expect(await response.json()).toEqual({
-        resource,
-        authorization_servers: ['https://login.example'],
-        scopes_supported: ['books:secret'],
-        bearer_methods_supported: ['header'],
-      });
-    }
-  },
-);
+it('the metadata of a resource with a path is at no other place', async () => {
+  const { server } = await start({}, 'http://127.0.0.1/mcp');
+  const statusAt = async (path: string) =>
+    (await server.fetch(`${server.origin}/.well-known/oauth-protected-resource${path}`)).status;
+  // RFC 9728 §3.3: a client compares the resource with the place that it has read.
+  expect([await statusAt('/mcp'), await statusAt('')]).toEqual([200, 404]);
+});
 
 it('an idempotency key belongs to its token', async () => {
   const { server, seen } = await start();
@@ -157,9 +100,9 @@ it('an idempotency key belongs to its token', async () => {
 it('the endpoint needs no token if no tool does', async () => {
   const open = tool.meta({ protect: false }).query(() => 'open');
   const closed = t.procedure.query(() => 'closed');
-  const server = await inProcess(
+  const { server } = await inProcess(
     { open, closed },
-    bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }),
+    { authentication: bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }) },
   );
   for (const revision of revisions) {
     const { message } = await call(server, 'open', {}, { revision });
@@ -176,8 +119,10 @@ interface ToolList {
 }
 
 describe.each(revisions)('several scopes and schemes in %s', (revision) => {
-  const listOf = async (server: Awaited<ReturnType<typeof inProcess>>, headers: Record<string, string>) =>
-    (await send(server, 'tools/list', {}, { revision, headers })).message?.result as unknown as ToolList;
+  const listOf = async (
+    server: Awaited<ReturnType<typeof inProcess>>['server'],
+    headers: Record<string, string>,
+  ) => (await send(server, 'tools/list', {}, { revision, headers })).message?.result as unknown as ToolList;
 
   it.each([
     ['', []],
@@ -185,36 +130,39 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
     ['b', []],
     ['a~b', ['one', 'both', 'steps']],
     ['b~a~c', ['one', 'both', 'steps']],
-  ])('a token with the scopes "%s" sees and may call the tools %j', async (granted, expected) => {
-    const scoped = (...scopes: string[]) => tool.meta({ scopes });
-    const server = await inProcess(
-      {
-        one: scoped('a').mutation(() => 1),
-        both: scoped('a', 'b').query(() => 1),
-        steps: scoped('b', 'a').subscription(async function* steps() {
-          yield 1;
-        }),
-      },
-      bearer({ verify: (token) => token, scopes: (token) => token.split('~') }),
-    );
-    const headers = as(`~${granted}`);
-    const { tools } = await listOf(server, headers);
-    expect(tools.map(({ name }) => name)).toEqual(expected);
-    for (const name of ['one', 'both', 'steps']) {
-      const { status } = await call(server, name, {}, { revision, headers });
-      expect([name, status]).toEqual([name, expected.includes(name) ? 200 : 403]);
-    }
-  });
+  ])(
+    'the list has the tools that the scopes of the token allow, and is private: "%s" allows %j',
+    async (granted, expected) => {
+      const scoped = (...scopes: string[]) => tool.meta({ scopes });
+      const { server } = await inProcess(
+        {
+          one: scoped('a').mutation(() => 1),
+          both: scoped('a', 'b').query(() => 1),
+          steps: scoped('b', 'a').subscription(async function* steps() {
+            yield 1;
+          }),
+        },
+        { authentication: bearer({ verify: (token) => token, scopes: (token) => token.split('~') }) },
+      );
+      const headers = as(`~${granted}`);
+      const { cacheScope, tools } = await listOf(server, headers);
+      expect(tools.map(({ name }) => name)).toEqual(expected);
+      expect(cacheScope).toBe(revision === '2026-07-28' ? 'private' : undefined);
+      for (const name of ['one', 'both', 'steps']) {
+        const { status } = await call(server, name, {}, { revision, headers });
+        expect([name, status]).toEqual([name, expected.includes(name) ? 200 : 403]);
+      }
+    },
+  );
 
   it.each([
-    ['no scopes', bearer({ verify: (token) => token })],
-    ['scopes', bearer({ verify: (token) => token, scopes: () => ['a'] })],
+    ['one scheme', bearer({ verify: (token) => token })],
     ['two schemes', [apiKey({ name: 'x-key', verify: (key) => key }), bearer({ verify: (token) => token })]],
   ])(
     'a list for a credential of %s is private, and one for none is public',
     async (_what, authentication) => {
       const open = tool.meta({ protect: false }).query(() => 1);
-      const server = await inProcess({ open }, authentication);
+      const { server } = await inProcess({ open }, { authentication });
       const expected = (scope: string) => (revision === '2026-07-28' ? scope : undefined);
       expect((await listOf(server, as('token'))).cacheScope).toBe(expected('private'));
       expect((await listOf(server, {})).cacheScope).toBe(expected('public'));
@@ -230,7 +178,9 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
       const open = tool.meta({ protect: false }).query(() => 'open');
       const closed = tool.query(() => 'closed');
       const authentication = bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) });
-      const server = await inProcess(place === 'first' ? { open, closed } : { closed, open }, authentication);
+      const { server } = await inProcess(place === 'first' ? { open, closed } : { closed, open }, {
+        authentication,
+      });
       for (const name of ['open', 'closed', 'unknown']) {
         expect((await call(server, name, {}, { revision })).status).toBe(401);
         expect((await call(server, name, {}, { revision, headers: as('bad') })).status).toBe(401);
@@ -246,9 +196,9 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
 it('the scopes of a credential are read once for a list of tools', async () => {
   const scoped = tool.meta({ scopes: ['a'] }).query(() => 1);
   const scopes = vi.fn(() => ['a']);
-  const server = await inProcess(
+  const { server } = await inProcess(
     { one: scoped, two: scoped, three: scoped },
-    bearer({ verify: (token) => token, scopes }),
+    { authentication: bearer({ verify: (token) => token, scopes }) },
   );
   const { message } = await send(server, 'tools/list', {}, { headers: as('token') });
   expect(message?.result?.['tools']).toMatchObject([{}, {}, {}]);
@@ -258,13 +208,13 @@ it('the scopes of a credential are read once for a list of tools', async () => {
 it.each(revisions)(
   'the error for an unknown tool names only tools that the caller may call, in %s',
   async (revision) => {
-    const server = await inProcess(
+    const { server } = await inProcess(
       {
         secrets: tool.meta({ scopes: ['secret'] }).query(() => 1),
         list: tool.query(() => 1),
         count: tool.query(() => 1),
       },
-      bearer({ verify: (token) => token, scopes: (token) => [token] }),
+      { authentication: bearer({ verify: (token) => token, scopes: (token) => [token] }) },
     );
     const errorFor = async (token: string) =>
       (await call(server, 'secret', {}, { revision, headers: as(token) })).message?.error;
@@ -277,11 +227,9 @@ it.each(revisions)(
 it.each(revisions)(
   'scopes that are no list are a 500, and not those of the next request, in %s',
   async (revision) => {
-    const errors: unknown[] = [];
-    const server = await inProcess(
+    const { records, server } = await inProcess(
       { secret: tool.meta({ scopes: ['secret'] }).query(() => 'secret'), open: tool.query(() => 'open') },
-      bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
-      ({ error }) => errors.push(error),
+      { authentication: bearer({ verify: (token) => token, scopes: () => 'secrets' as never }) },
     );
     const options = { revision, headers: as('a') };
     for (const reply of [
@@ -292,7 +240,7 @@ it.each(revisions)(
       expect([reply.status, reply.message?.error?.message]).toEqual([500, 'Internal server error']);
     }
     expect((await call(server, 'open', {}, options)).status).toBe(200);
-    await expect.poll(() => errors.length).toBe(4);
-    expect(String(errors[0])).toContain('it must return an array');
+    await expect.poll(() => records.length).toBe(4);
+    expect(String(records[0]?.error)).toContain('it must return an array');
   },
 );

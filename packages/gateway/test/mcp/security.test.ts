@@ -1,30 +1,15 @@
 // Claims of docs/mcp-security.md that no other test shows.
-import { initTRPC } from '@trpc/server';
-import { bearer, createGateway, type Policy, type RequestRecord } from 'trpc-gateway';
-import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { bearer, type Policy } from 'trpc-gateway';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { call, errorOf, post, revisions, send } from './messages.ts';
-
-const t = initTRPC.context<{ readonly user?: string | undefined }>().meta<GatewayMeta>().create();
-const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+import { inProcess, tool } from './serveTools.ts';
 
 /** Serves tools in process to callers whose token is `secret-` and their name. */
-async function start(procedures: Parameters<typeof t.router>[0], policies: readonly Policy<string>[] = []) {
-  const records: RequestRecord[] = [];
+async function start(procedures: Parameters<typeof inProcess>[0], policies: readonly Policy<string>[] = []) {
   const onError = vi.fn<(reported: { readonly error: unknown; readonly input: unknown }) => void>();
-  const { fetch } = await createGateway({
-    router: t.router(procedures),
-    authentication: bearer({ verify: (token) => /^secret-(\w+)$/.exec(token)?.[1] }),
-    createContext: ({ identity }) => ({ user: identity }),
-    document: { title: 'Tools', version: '1' },
-    mcp: mcp(),
-    policies,
-    onResponse: (record) => void records.push(record),
-    onError,
-  });
-  return { server: { fetch, origin: 'http://localhost' }, records, onError };
+  const authentication = bearer({ verify: (token) => /^secret-(\w+)$/.exec(token)?.[1] });
+  return { ...(await inProcess(procedures, { authentication, policies, onError })), onError };
 }
 
 const as = (user: string) => ({ headers: { authorization: `Bearer secret-${user}` } });

@@ -1,8 +1,31 @@
+import { initTRPC } from '@trpc/server';
+import { createGateway, type Gateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { afterAll, onTestFinished } from 'vitest';
-import type { Gateway } from 'trpc-gateway';
 import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
 import { createToolGateway, type ToolGateway } from './toolRouter.ts';
+
+export const t = initTRPC.context<{ readonly user?: string | undefined }>().meta<GatewayMeta>().create();
+export const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+
+/** Creates a gateway of procedures of a test, and a server that calls it in process. */
+export async function inProcess(
+  procedures: Parameters<typeof t.router>[0],
+  options: Partial<GatewayOptions<ReturnType<typeof t.router>, string>> = {},
+) {
+  const records: RequestRecord[] = [];
+  const gateway = await createGateway({
+    router: t.router(procedures),
+    createContext: ({ identity }) => ({ user: identity }),
+    document: { title: 'Tools', version: '1' },
+    mcp: mcp(),
+    onResponse: (record) => void records.push(record),
+    ...options,
+  });
+  return { gateway, records, server: { fetch: gateway.fetch, origin: 'http://localhost' } };
+}
 
 type Options = Parameters<typeof createToolGateway>[0];
 

@@ -1,67 +1,53 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { initTRPC } from '@trpc/server';
-import { createGateway, type RequestRecord } from 'trpc-gateway';
-import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { describe, expect, it, vi } from 'vitest';
 import { has, needs } from '../servers.ts';
 import { call, errorOf, revisions } from './messages.ts';
-import { serveInTest } from './serveTools.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create();
-const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+import { inProcess, serveInTest, tool } from './serveTools.ts';
 
 /** Serves tools that wait for the test. */
 async function start() {
-  const records: RequestRecord[] = [];
   const running = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const seen = { aborted: 0, started: 0 };
-  const gateway = await createGateway({
-    router: t.router({
-      // Ends once it is released.
-      finite: tool.subscription(async function* finite() {
+  const { gateway, records } = await inProcess({
+    // Ends once it is released.
+    finite: tool.subscription(async function* finite() {
+      yield { step: 1 };
+      running.resolve();
+      await release.promise;
+      yield { step: 2 };
+      await sleep(20);
+      yield { step: 3 };
+    }),
+    // Its stream begins once it is released.
+    late: tool.subscription(async () => {
+      running.resolve();
+      await release.promise;
+      return (async function* late() {
         yield { step: 1 };
-        running.resolve();
-        await release.promise;
-        yield { step: 2 };
         await sleep(20);
         yield { step: 3 };
-      }),
-      // Its stream begins once it is released.
-      late: tool.subscription(async () => {
-        running.resolve();
-        await release.promise;
-        return (async function* late() {
-          yield { step: 1 };
-          await sleep(20);
-          yield { step: 3 };
-        })();
-      }),
-      endless: tool.subscription(async function* endless({ signal }) {
-        seen.started += 1;
-        signal?.addEventListener('abort', () => (seen.aborted += 1));
-        for (let step = 1; ; step += 1) {
-          if (signal?.aborted) return;
-          yield { step };
-          running.resolve();
-          await sleep(10);
-        }
-      }),
-      // Ignores its signal.
-      stuck: tool.subscription(async function* stuck({ signal }) {
-        signal?.addEventListener('abort', () => (seen.aborted += 1));
-        yield { step: 1 };
-        running.resolve();
-        await new Promise(() => {});
-      }),
+      })();
     }),
-    createContext: () => ({}),
-    document: { title: 'Tools', version: '1' },
-    mcp: mcp(),
-    onResponse: (record) => records.push(record),
+    endless: tool.subscription(async function* endless({ signal }) {
+      seen.started += 1;
+      signal?.addEventListener('abort', () => (seen.aborted += 1));
+      for (let step = 1; ; step += 1) {
+        if (signal?.aborted) return;
+        yield { step };
+        running.resolve();
+        await sleep(10);
+      }
+    }),
+    // Ignores its signal.
+    stuck: tool.subscription(async function* stuck({ signal }) {
+      signal?.addEventListener('abort', () => (seen.aborted += 1));
+      yield { step: 1 };
+      running.resolve();
+      await new Promise(() => {});
+    }),
   });
   const { server } = await serveInTest({ gateway });
   return { records, release, running: running.promise, seen, server };
@@ -71,12 +57,7 @@ async function start() {
 const refused = (port: number) =>
   vi.waitFor(async () => {
     const socket = connect(port, '127.0.0.1');
-    const isOpen = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      new Promise<boolean>((resolve) => socket.on('error', () => resolve(false))),
-    ]).catch(() => false);
-    socket.destroy();
-    expect(isOpen).toBe(false);
+    await expect(once(socket, 'connect').finally(() => socket.destroy())).rejects.toThrow('ECONNREFUSED');
   });
 
 const stopped = {

@@ -208,8 +208,10 @@ function createToolRouter(seen: Seen) {
   });
 }
 
+type ToolRouter = ReturnType<typeof createToolRouter>;
+
 type Options = Omit<
-  Partial<GatewayOptions<ReturnType<typeof createToolRouter>, string>>,
+  Partial<GatewayOptions<ToolRouter, string>>,
   'authentication' | 'createContext' | 'router'
 >;
 
@@ -220,23 +222,12 @@ export interface ToolGateway {
 }
 
 /** Creates a gateway with the tools, which needs no credential. */
-export async function createToolGateway(options: Options = {}): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], running: 0, placed: 0, flooded: 0 };
-  const records: RequestRecord[] = [];
-  const router = createToolRouter(seen);
-  // Of the procedures with scopes there are none without a credential.
-  const { secret: _secret, ...books } = router.books;
-  const open = t.router({ ...router._def.record, books: t.router(books as never) } as never) as typeof router;
-  const gateway = await createGateway({
-    router: open,
-    createContext: () => ({}),
-    document: { title: 'Books', version: '1.2.3' },
-    mcp: mcp(),
-    onResponse: (record) => records.push(record),
-    ...options,
-  });
-  return { gateway, seen, records };
-}
+export const createToolGateway = (options: Options = {}): Promise<ToolGateway> =>
+  create(options, ({ books: { secret: _secret, ...books }, ...others }) => ({
+    // Of the procedures with scopes there are none without a credential.
+    books: t.router(books as never),
+    ...others,
+  }));
 
 /** The credentials of `createProtectedToolGateway`, with their scopes. The tests may revoke them. */
 export const tokens = () =>
@@ -246,23 +237,29 @@ export const tokens = () =>
   ]);
 
 /** Creates a gateway with the tools, which needs a token. */
-export async function createProtectedToolGateway(
+export const createProtectedToolGateway = (
   valid: ReadonlyMap<string, readonly string[]>,
   options: Options = {},
   resource = 'http://127.0.0.1',
-): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], running: 0, placed: 0, flooded: 0 };
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router: createToolRouter(seen),
+): Promise<ToolGateway> =>
+  create({
     authentication: bearer({
       verify: (token) => (valid.has(token) ? token : undefined),
       scopes: (token) => valid.get(token) ?? [],
-      protectedResource: {
-        resource,
-        authorizationServers: ['https://login.example'],
-      },
+      protectedResource: { resource, authorizationServers: ['https://login.example'] },
     }),
+    ...options,
+  });
+
+async function create(
+  options: Partial<GatewayOptions<ToolRouter, string>>,
+  choose: (procedures: ToolRouter['_def']['record']) => object = (same) => same,
+): Promise<ToolGateway> {
+  const seen: Seen = { aborted: [], running: 0, placed: 0, flooded: 0 };
+  const records: RequestRecord[] = [];
+  const router = t.router(choose(createToolRouter(seen)._def.record) as never) as ToolRouter;
+  const gateway = await createGateway({
+    router,
     createContext: ({ identity }) => ({ user: identity }),
     document: { title: 'Books', version: '1.2.3' },
     mcp: mcp(),

@@ -1,18 +1,13 @@
 import { inputs } from '@petstore/testing/forms';
-import { initTRPC } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
-import { createGateway } from 'trpc-gateway';
-import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { send } from './messages.ts';
 import { combinators, providerProblems } from './providerProblems.ts';
+import { inProcess, t } from './serveTools.ts';
 
 const generatedInputs = inputs(1500, 60);
-
-const t = initTRPC.meta<GatewayMeta>().create();
 
 type InputSchema = Readonly<Record<string, unknown>>;
 
@@ -31,17 +26,11 @@ async function serve(...chain: readonly z.ZodType[]) {
     input = call.input;
     return 1;
   };
-  const gateway = await createGateway({
-    router: t.router({
-      tool: build().query(keep),
-      optional: build('optional').mutation(keep),
-      required: build('required').mutation(keep),
-    }),
-    createContext: () => ({}),
-    document: { title: 'Unions', version: '1' },
-    mcp: mcp(),
+  const { gateway, server } = await inProcess({
+    tool: build().query(keep),
+    optional: build('optional').mutation(keep),
+    required: build('required').mutation(keep),
   });
-  const server = { fetch: gateway.fetch, origin: 'http://localhost' };
   const { message } = await send(server, 'tools/list');
   const { tools } = (message?.result ?? {}) as {
     readonly tools: readonly { readonly inputSchema: InputSchema }[];

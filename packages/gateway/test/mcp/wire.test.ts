@@ -345,33 +345,9 @@ describe('hostile messages', () => {
   });
 
   it.each(revisions)(
-    'arguments that are nested too deep are an error of the call, in %s',
-    async (revision) => {
-      const { server, records } = await start();
-      const { message } = await call(
-        server,
-        'tree',
-        { name: JSON.parse(deep(101)) as unknown },
-        { revision },
-      );
-      expect(message?.result).toMatchObject({ isError: true });
-      await expect.poll(() => records.at(-1)?.limit).toBe('json-depth');
-      records.length = 0;
-      const isCurrent = revision === '2026-07-28';
-      const params = { name: 'orders_place', arguments: 'deep', ...(isCurrent && { _meta: currentMeta }) };
-      const body = JSON.stringify({ ...list, method: 'tools/call', params });
-      const keyed = await post(server, body.replace('"deep"', `{"item":${deep(100_000)}}`), {
-        ...(isCurrent && currentHeaders('tools/call', 'orders_place')),
-        'idempotency-key': 'deep',
-      });
-      expect(errorOf(keyed)).toMatchObject({ code: 'BAD_REQUEST', status: 400 });
-    },
-  );
-
-  it.each(revisions)(
     'arguments may have 100 levels, of which they are the first, in %s',
     async (revision) => {
-      const { server } = await start();
+      const { server, records } = await start();
       for (const [levels, isTooDeep] of [
         [100, false],
         [101, true],
@@ -387,6 +363,16 @@ describe('hostile messages', () => {
           expect([name, levels, code, isDepth]).toEqual([name, levels, 'BAD_REQUEST', isTooDeep]);
         }
       }
+      await expect.poll(() => records.at(-1)?.limit).toBe('json-depth');
+      // The members of arguments are sorted for the comparison with those of another call with the key.
+      const isCurrent = revision === '2026-07-28';
+      const params = { name: 'orders_place', arguments: 'deep', ...(isCurrent && { _meta: currentMeta }) };
+      const body = JSON.stringify({ ...list, method: 'tools/call', params });
+      const keyed = await post(server, body.replace('"deep"', `{"item":${deep(100_000)}}`), {
+        ...(isCurrent && currentHeaders('tools/call', 'orders_place')),
+        'idempotency-key': 'deep',
+      });
+      expect(errorOf(keyed)).toMatchObject({ code: 'BAD_REQUEST', status: 400 });
     },
   );
 
@@ -427,18 +413,6 @@ describe('hostile messages', () => {
     const { server } = await start();
     const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
     expect((await post(server, JSON.stringify(list), headers)).status).toBe(status);
-  });
-
-  it('a Content-Encoding that is sent twice is 415', async () => {
-    needs('a port');
-    const { server } = await start();
-    const headers = [
-      ['content-type', 'application/json'],
-      ['content-encoding', 'identity'],
-      ['content-encoding', 'gzip'],
-    ] as const;
-    const { status } = await sendOnce(server, 'POST', '/mcp', headers, Buffer.from(JSON.stringify(list)));
-    expect(status).toBe(415);
   });
 });
 

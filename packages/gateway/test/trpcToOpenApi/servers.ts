@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { loadExpress } from '@petstore/testing/express';
 import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { createGateway, type GatewayOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { nodeHandler } from 'trpc-gateway/node';
 import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
+import { afterAll } from 'vitest';
 import { z } from 'zod';
 import type { Sent } from './requests.ts';
 import { AppError, createShapes, type Shape } from './shapes.ts';
@@ -71,91 +70,78 @@ export interface Outcome {
   readonly inputs: readonly unknown[];
 }
 
-export interface RunningServer {
-  readonly send: (sent: Sent) => Promise<Outcome>;
-  readonly close: () => void;
-}
+/** Sends a request to a server that serves the routers below `/api`. */
+export type Send = (sent: Sent) => Promise<Outcome>;
 
-/** Serves the routers below `/api` by trpc-to-openapi, as an app on Express 5 does. */
-export function startTrpcToOpenApi(): Promise<RunningServer> {
-  return start(async (createContext) => {
-    const express = await loadExpress();
-    const app = express();
-    app.use(express.json());
-    const createFrom = ({ req }: { readonly req: { readonly headers: Readonly<Record<string, unknown>> } }) =>
-      createContext((name) => req.headers[name] as string | undefined);
-    const router = createRouter() as AnyTRPCRouter as never;
-    app.use('/api', createOpenApiExpressMiddleware({ router, createContext: createFrom as never }));
-    return app.listen(0, '127.0.0.1');
+/** Serves the routers by trpc-to-openapi, as an app on Express 5 does, until all tests have ended. */
+export async function startTrpcToOpenApi(): Promise<Send> {
+  const { contextOf, sendBy } = recorder();
+  const express = await loadExpress();
+  const app = express();
+  app.use(express.json());
+  const createContext = ({ req }: { readonly req: IncomingMessage }) =>
+    contextOf((name) => req.headers[name] as string | undefined);
+  const router = createRouter() as AnyTRPCRouter as never;
+  app.use('/api', createOpenApiExpressMiddleware({ router, createContext: createContext as never }));
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // Otherwise it may close a connection on which `fetch` has begun to send.
+  server.keepAliveTimeout = 0;
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
   });
+  const { port } = server.address() as AddressInfo;
+  return sendBy((path, init) => fetch(`http://127.0.0.1:${port}${path}`, init));
 }
 
-/** Serves the routers below `/api` by a gateway. */
-export function startGateway(
-  options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>,
-): Promise<RunningServer> {
-  return start(async (createContext) => {
-    const gateway = await createGateway({
-      router: createRouter() as AnyTRPCRouter,
-      createContext: ({ request }) => createContext((name) => request.header(name)),
-      maskUnexpectedErrors: false,
-      document: { title: 'Shapes', version: '1.0.0' },
-      restBasePath: '/api',
-      onResponse() {},
-      ...options,
-    });
-    return createServer(nodeHandler(gateway)).listen(0, '127.0.0.1');
+/** Serves the routers by a gateway. */
+export async function startGateway(options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>): Promise<Send> {
+  const { contextOf, sendBy } = recorder();
+  const gateway = await createGateway({
+    router: createRouter() as AnyTRPCRouter,
+    createContext: ({ request }) => contextOf((name) => request.header(name)),
+    maskUnexpectedErrors: false,
+    document: { title: 'Shapes', version: '1.0.0' },
+    restBasePath: '/api',
+    onResponse() {},
+    ...options,
   });
+  return sendBy((path, init) => gateway.fetch(`http://127.0.0.1${path}`, init));
 }
 
-type CreateContext = (header: (name: string) => string | undefined) => Context;
-
-async function start(
-  listen: (createContext: CreateContext) => Server | Promise<Server>,
-): Promise<RunningServer> {
+/** Records which input each request has led to. */
+function recorder() {
   const inputs = new Map<string, unknown[]>();
-  const server = await listen((header) => ({
+  const contextOf = (header: (name: string) => string | undefined): Context => ({
     token: header('authorization'),
     record: (input) => inputs.get(header('x-case') ?? '')?.push(input),
-  }));
-  if (!server.listening) await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const agent = new Agent({ keepAlive: true });
+  });
   let count = 0;
-  return {
-    async send({ method, target, headers, body }) {
+  const sendBy =
+    (send: (path: string, init: RequestInit) => Promise<Response>): Send =>
+    async ({ method, target, headers, body }) => {
       const name = String((count += 1));
       const received: unknown[] = [];
       inputs.set(name, received);
-      const request = httpRequest({
-        agent,
-        host: '127.0.0.1',
-        port,
+      const response = await send(`/api${target}`, {
         method,
-        path: `/api${target}`,
-        headers: {
-          ...headers,
-          'x-case': name,
-          ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
-        },
+        headers: { ...headers, 'x-case': name },
+        // As bytes, since a text would have a media type.
+        body: body === undefined ? null : Buffer.from(body),
       });
-      request.end(body);
-      const [response] = (await once(request, 'response')) as [IncomingMessage];
-      const content = await text(response);
+      const text = await response.text();
       inputs.delete(name);
-      const isJson = content !== '' && response.headers['content-type']?.startsWith('application/json');
+      const isJson = text !== '' && response.headers.get('content-type')?.startsWith('application/json');
+      const own = [...response.headers].filter(([each]) => !ignored.has(each));
       return {
-        status: response.statusCode ?? 0,
-        headers: comparable(response.headers),
-        body: isJson ? (JSON.parse(content) as unknown) : content,
+        status: response.status,
+        headers: Object.fromEntries(own),
+        body: isJson ? (JSON.parse(text) as unknown) : text,
         inputs: received,
       };
-    },
-    close() {
-      agent.destroy();
-      server.close();
-    },
-  };
+    };
+  return { contextOf, sendBy };
 }
 
 const ignored = new Set([
@@ -170,6 +156,3 @@ const ignored = new Set([
   'x-powered-by',
   'x-request-id',
 ]);
-
-const comparable = (headers: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !ignored.has(name)));

@@ -83,34 +83,6 @@ function bookmarks(): Readonly<Record<string, Shape>> {
       Bookmark,
       saved,
     ),
-    list: shape(
-      'GET',
-      '/bookmarks',
-      z.object({
-        archived: z.boolean().optional(),
-        tagId: z.string().optional(),
-        limit: z.number().int().min(1).max(100).optional(),
-        cursor: z.string().nullish(),
-        sortOrder: z.enum(['asc', 'desc']).optional().default('desc'),
-        includeContent: z.boolean().optional().default(false),
-      }),
-      z.object({ bookmarks: z.array(Bookmark), nextCursor: z.string().nullable() }),
-      { bookmarks: [saved], nextCursor: null },
-    ),
-    update: shape(
-      'PATCH',
-      '/bookmarks/{bookmarkId}',
-      z.object({
-        bookmarkId: z.string(),
-        favourited: z.boolean().optional(),
-        summary: z.string().nullish(),
-        createdAt: z.coerce.date().optional(),
-        datePublished: z.date().nullish(),
-        url: url().optional(),
-      }),
-      Bookmark,
-      saved,
-    ),
     listTags: shape('POST', '/tags/list', sort.optional().default({ sortBy: 'usage' })),
     createRule: shape(
       'POST',
@@ -138,10 +110,6 @@ function notes(): Readonly<Record<string, Shape>> {
       }),
     ),
     dailyReview: shape('GET', '/v1/note/daily-review-list', z.void(), z.array(z.unknown()), []),
-    me: {
-      ...shape('GET', '/v1/user/me', z.object({ verbose: z.boolean().optional() })),
-      isProtected: true,
-    },
     remove: {
       ...shape('DELETE', '/v1/user/{id}', z.object({ id: z.number() }), z.boolean(), true),
       isProtected: true,

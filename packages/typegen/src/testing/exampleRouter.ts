@@ -40,3 +40,14 @@ export const bookRouter = t.router({
 export const otherRouter = initTRPC
   .create()
   .router({ ping: t.procedure.output(z.literal('pong')).query(notCalled) });
+
+/** A router whose types are known in part. */
+export const partlyRouter = initTRPC.create().router({
+  a: t.procedure.input(z.object({ id: z.int() })).query(() => 1),
+  b: t.procedure.output(z.string()).query(notCalled),
+  c: t.procedure.subscription(async function* () {
+    yield await Promise.resolve(1);
+  }),
+  d: t.procedure.output(z.string().transform(Number)).mutation(notCalled),
+  e: t.procedure.mutation(() => 3),
+});

@@ -5,15 +5,10 @@ import type { Gateway } from '../../gateway.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool, listTools } from '../../testing/toolRequests.ts';
+import { callTool, listTools, post, type ToolResult } from '../../testing/toolRequests.ts';
 import { mcp } from './index.ts';
 
-interface Result {
-  readonly content: readonly [{ readonly text: string }];
-  readonly structuredContent?: object;
-  readonly isError?: boolean;
-  readonly _meta?: object;
-}
+type Result = ToolResult & { readonly _meta?: object };
 
 /** Where a key is in a message, and in its headers. */
 interface Places {
@@ -23,7 +18,7 @@ interface Places {
   readonly argument?: unknown;
 }
 
-const notes = (use: IdempotencyKeyUse, input: z.ZodType = z.object({ text: z.string() })) => {
+async function serve(use: IdempotencyKeyUse, input: z.ZodType = z.object({ text: z.string() })) {
   const inputs: unknown[] = [];
   const keys: unknown[] = [];
   const router = t.router({
@@ -38,11 +33,6 @@ const notes = (use: IdempotencyKeyUse, input: z.ZodType = z.object({ text: z.str
         return { count: keys.length };
       }),
   });
-  return { router, inputs, keys };
-};
-
-async function serve(use: IdempotencyKeyUse, input?: z.ZodType) {
-  const { router, inputs, keys } = notes(use, input);
   const gateway = await testGateway(router, {
     mcp: mcp(),
     createContext: ({ idempotencyKey, response }) => ({ key: idempotencyKey, response }),
@@ -50,41 +40,35 @@ async function serve(use: IdempotencyKeyUse, input?: z.ZodType) {
   return { gateway, inputs, keys };
 }
 
-async function post({ fetch }: Pick<Gateway, 'fetch'>, method: string, params: object, header?: string) {
-  const response = await fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(header !== undefined && { 'idempotency-key': header }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result } = (await response.json()) as { readonly result: Result };
-  return { result, isReplayed: response.headers.get('idempotent-replayed') === 'true' };
-}
-
-const note = (
+let messages = 0;
+async function note(
   gateway: Pick<Gateway, 'fetch'>,
   { argument, beside, header, meta }: Places,
   args: object | null = { text: 'a' },
-) =>
-  post(
-    gateway,
-    'tools/call',
-    {
-      name: 'note',
-      ...((args !== null || argument !== undefined) && {
-        arguments: { ...args, ...(argument !== undefined && { idempotencyKey: argument }) },
-      }),
-      ...(beside !== undefined && { idempotencyKey: beside }),
-      ...(meta !== undefined && { _meta: { idempotencyKey: meta } }),
-    },
-    header,
-  );
+) {
+  const id = (messages += 1);
+  const params = {
+    name: 'note',
+    ...((args !== null || argument !== undefined) && {
+      arguments: { ...args, ...(argument !== undefined && { idempotencyKey: argument }) },
+    }),
+    ...(beside !== undefined && { idempotencyKey: beside }),
+    ...(meta !== undefined && { _meta: { idempotencyKey: meta } }),
+  };
+  const headers = header === undefined ? {} : { 'idempotency-key': header };
+  const response = await post(gateway, 'tools/call', params, { id, headers, isOlder: true });
+  const message = (await response.json()) as { readonly id: unknown; readonly result: Result };
+  // Not that of the request that a replay repeats.
+  expect(message.id).toBe(id);
+  return {
+    result: message.result,
+    isReplayed: response.headers.get('idempotent-replayed') === 'true',
+  };
+}
 
 const errorOf = ({ result }: { readonly result: Result }) => {
   expect(result.isError).toBe(true);
-  return JSON.parse(result.content[0].text) as { readonly status: number; readonly message: string };
+  return JSON.parse(result.content[0]?.text ?? '') as { readonly status: number; readonly message: string };
 };
 
 async function schemaOf(gateway: Pick<Gateway, 'fetch'>) {
@@ -180,7 +164,6 @@ it.each<[what: string, other: object]>([
   },
 );
 
-const revisions = ['2025-11-25', '2026-07-28'];
 const outcomes: readonly [what: string, outcome: () => unknown][] = [
   ['an object', () => ({ id: 1 })],
   ['a list', () => [1, 2]],
@@ -195,31 +178,41 @@ const outcomes: readonly [what: string, outcome: () => unknown][] = [
   ],
 ];
 
+async function serveRuns(outcome: () => unknown) {
+  let runs = 0;
+  const run = t.procedure.meta({ idempotencyKey: 'optional', mcp: { description: 'Runs.' } }).mutation(() => {
+    runs += 1;
+    return outcome();
+  });
+  const gateway = await testGateway(t.router({ run }), { mcp: mcp(), onError() {}, onResponse() {} });
+  const call = (args: object, isOlder: boolean) => callTool(gateway, 'run', args, { isOlder });
+  return { call, runs: () => runs };
+}
+
 it.each(
-  revisions.flatMap((first) =>
-    revisions.flatMap((second) => outcomes.map(([what, outcome]) => ({ first, second, what, outcome }))),
+  [true, false].flatMap((first) =>
+    [true, false].flatMap((second) => outcomes.map(([what, outcome]) => ({ first, second, what, outcome }))),
   ),
 )(
-  'a call in $first with $what is replayed in $second, as results are there',
+  'a call in an older revision ($first) with $what is replayed in an older one ($second), as results are there',
   async ({ first, second, outcome }) => {
-    let runs = 0;
-    const run = t.procedure
-      .meta({ idempotencyKey: 'optional', mcp: { description: 'Runs.' } })
-      .mutation(() => {
-        runs += 1;
-        return outcome();
-      });
-    const gateway = await testGateway(t.router({ run }), { mcp: mcp(), onError: () => {} });
-    const call = async (revision: string, args: object) =>
-      revision === '2025-11-25'
-        ? (await post(gateway, 'tools/call', { name: 'run', arguments: args })).result
-        : callTool(gateway, 'run', args);
-    await call(first, { idempotencyKey: key });
-    const fresh = await call(second, {});
-    expect(await call(second, { idempotencyKey: key })).toEqual({ ...fresh, _meta: replayed });
-    expect(runs).toBe(2);
+    const { call, runs } = await serveRuns(outcome);
+    await call({ idempotencyKey: key }, first);
+    const fresh = await call({}, second);
+    expect(await call({ idempotencyKey: key }, second)).toEqual({ ...fresh, _meta: replayed });
+    expect(runs()).toBe(2);
   },
 );
+
+it('an unexpected error does not keep its key', async () => {
+  const { call, runs } = await serveRuns(() => {
+    throw new Error('disk on fire');
+  });
+  for (let sent = 0; sent < 2; sent += 1) {
+    expect(await call({ idempotencyKey: key }, true)).toMatchObject({ isError: true });
+  }
+  expect(runs()).toBe(2);
+});
 
 it.each<[Places, Places]>([
   [{ meta: key, beside: key, header: key, argument: key }, { argument: key }],

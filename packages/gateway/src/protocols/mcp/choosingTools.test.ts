@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool, listTools, sendMessage } from '../../testing/toolRequests.ts';
+import { callTool, listTools, post, sendMessage } from '../../testing/toolRequests.ts';
 import { mcp } from './index.ts';
 
 const described = { mcp: { description: 'A tool of the tests.' } };
@@ -54,27 +54,13 @@ it.each<[returned: unknown, found: string]>([
   );
 });
 
-it('mcp() rejects tools that are no function, and instructions that are no text', () => {
-  expect(() => mcp({ tools: true as never })).toThrow('mcp.tools is true; it must be a function, such as');
-  expect(() => mcp({ instructions: 5 as never })).toThrow('mcp.instructions is 5; it must be a string');
-});
-
 it('the instructions of the server are in what it says of itself, in each revision', async () => {
   const router = t.router({ ping: t.procedure.meta(described).query(() => 1) });
   const instructions = 'Ping before you pong.';
   const gateway = await testGateway(router, { mcp: mcp({ instructions }) });
   expect(await sendMessage(gateway, 'server/discover')).toMatchObject({ instructions });
-  const initialize = await gateway.fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-11-25' },
-    }),
-  });
-  expect(await initialize.json()).toMatchObject({ result: { instructions } });
+  const params = { protocolVersion: '2025-11-25' };
+  expect(await sendMessage(gateway, 'initialize', params, { isOlder: true })).toMatchObject({ instructions });
   const without = await testGateway(router, { mcp: mcp() });
   expect(await sendMessage(without, 'server/discover')).not.toHaveProperty('instructions');
 });
@@ -161,11 +147,7 @@ it.each<[tools: number, letters: number, end: string]>([
     // A line names the size of the list.
     log.mockClear();
     const unknown = `${names.at(-1)?.slice(0, -1)}b`;
-    const response = await gateway.fetch('http://localhost/mcp', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: unknown } }),
-    });
+    const response = await post(gateway, 'tools/call', { name: unknown }, { isOlder: true });
     expect(await response.json()).toMatchObject({
       error: { code: -32_602, message: `Unknown tool: ${unknown}. ${end}` },
     });

@@ -2,50 +2,36 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { Gateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
+import { callTool, listTools, post, sendMessage, type ToolResult } from '../../testing/toolRequests.ts';
 import { mcp } from './index.ts';
 
 const described = { mcp: { description: 'A tool of the tests.' } };
 const tool = t.procedure.meta(described);
 
+const older = { isOlder: true };
+
 const serve = (procedures: Parameters<typeof t.router>[0], options: object = {}) =>
   testGateway(t.router(procedures), { mcp: mcp(), ...options });
 
-interface Listed {
-  readonly name: string;
-  readonly [member: string]: unknown;
-}
+const list = async (procedures: Parameters<typeof t.router>[0]) => listTools(await serve(procedures));
 
-/** Sends a request of an older revision. */
-const post = ({ fetch }: Pick<Gateway, 'fetch'>, method: string, params: object) =>
-  fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-
-async function request(
+/** Calls a tool in an older revision. */
+const call = async (
   procedures: Parameters<typeof t.router>[0],
-  method: string,
-  params: object = {},
   options: object = {},
-) {
-  const text = await (await post(await serve(procedures, options), method, params)).text();
-  const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
-  return (
-    JSON.parse(data) as {
-      readonly result: { readonly tools: readonly Listed[] } & Readonly<Record<string, unknown>>;
-    }
-  ).result;
-}
-
-const list = async (procedures: Parameters<typeof t.router>[0]) =>
-  (await request(procedures, 'tools/list')).tools;
+  meta: object = {},
+): Promise<ToolResult> => {
+  const [name] = Object.keys(procedures);
+  const params = { name, _meta: meta };
+  return (await sendMessage(await serve(procedures, options), 'tools/call', params, {
+    isOlder: true,
+  })) as ToolResult;
+};
 
 it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: string]>([
   [
@@ -82,12 +68,7 @@ it('createGateway names each problem of a tool on a line of its own', async () =
 
 const bigint = 'a bigint, which JSON does not support; use z.int() or a string.';
 it.each<[output: z.ZodType, message: string]>([
-  [z.array(z.bigint()), `in its output, its value is ${bigint}`],
   [z.object({ id: z.bigint() }), `Procedure "add" cannot be a tool: in its output, "id" is ${bigint}`],
-  [
-    z.map(z.string(), z.int()),
-    'in its output, its value is a map, which JSON does not support; use an object or an array.',
-  ],
   [z.object({ photo: z.instanceof(Uint8Array) }), 'in its output, "photo" is bytes, which JSON does not'],
   [z.union([z.instanceof(Blob), z.set(z.int())]), 'in its output, its value is a set, which JSON does not'],
 ])('createGateway rejects the output of a tool: case %#', async (output, message) => {
@@ -100,15 +81,12 @@ it.each<[meta: object, message: string]>([
     { mcp: { annotations: { readonlyHint: true } } },
     'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
   ],
-  [{ mcp: { names: 'add' } }, '"names" is not an option of mcp; did you mean "name"?'],
   [{ mcp: { enabled: 'yes' } }, 'Procedure "add": mcp.enabled is "yes"; it must be true or false.'],
   [
     { mcp: 'add' },
     'mcp is "add"; it must be true, or an object such as mcp: { description: \'Adds a book.\' }',
   ],
-  [{ mcp: 1 }, 'Procedure "add": mcp is 1; it must be true, or an object'],
   [{ mcp: null }, 'Procedure "add": mcp is null; it must be true, or an object'],
-  [{ mcp: ['add'] }, 'Procedure "add": mcp is ["add"]; it must be true, or an object'],
 ])('createGateway rejects a tool with the metadata %j', async (meta, message) => {
   await expect(serve({ add: t.procedure.meta(meta).mutation(() => 1) })).rejects.toThrow(message);
 });
@@ -148,13 +126,16 @@ it.each([
   expect(await list({ add })).toMatchObject([{ name: name.repeat(count) }]);
 });
 
-it('mcp() rejects an unknown option, and a path without a slash', () => {
-  expect(() => mcp({ path: 'tools' as '/' })).toThrow(
+it.each<[options: object, message: string]>([
+  [
+    { path: 'tools' },
     'mcp.path is "tools"; it must be a path that starts with a slash, such as mcp({ path: \'/tools\' })',
-  );
-  expect(() => mcp({ paths: '/tools' } as never)).toThrow(
-    '"paths" is not an option of mcp; did you mean "path"?',
-  );
+  ],
+  [{ paths: '/tools' }, '"paths" is not an option of mcp; did you mean "path"?'],
+  [{ tools: true }, 'mcp.tools is true; it must be a function, such as'],
+  [{ instructions: 5 }, 'mcp.instructions is 5; it must be a string'],
+])('mcp() rejects the options %j', (options, message) => {
+  expect(() => mcp(options)).toThrow(message);
 });
 
 it('tools are served at another path, also below that of REST', async () => {
@@ -194,7 +175,7 @@ it.each<[meta: GatewayMeta, type: 'query' | 'mutation' | 'subscription', annotat
         yield 1;
       }),
   }[type]();
-  expect((await list({ add }))[0]?.['annotations']).toEqual(annotations);
+  expect((await list({ add }))[0]?.annotations).toEqual(annotations);
 });
 
 it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: object, line: string]>([
@@ -273,8 +254,9 @@ it('an output of bytes, of a list of Blobs, or of either and JSON is accepted', 
     recursive: tool.output(Either).query(() => blob),
     either: tool.output(z.union([z.instanceof(Blob), z.object({ id: z.int() })])).query(() => blob),
   };
+  const gateway = await serve(tools);
   for (const name of Object.keys(tools)) {
-    const { content } = await request(tools, 'tools/call', { name });
+    const { content } = await callTool(gateway, name);
     expect(content).toEqual([{ type: 'text', text: 'a' }]);
   }
 });
@@ -298,35 +280,6 @@ it('metadata of trpc-to-mcp means what it meant, with and without the option mcp
   ]);
   const { fetch } = await serve(procedures, { mcp: undefined });
   expect((await fetch('http://localhost/mcp', { method: 'POST' })).status).toBe(404);
-});
-
-it('a schema with an id is not behind a reference', async () => {
-  const Point = z.object({ x: z.int() }).meta({ id: 'Point', description: 'A point.' });
-  const tools = await list({
-    named: tool.input(Point).query(() => 1),
-    nested: tool.input(z.object({ from: Point, to: Point })).query(() => 1),
-    optional: tool.input(z.object({ a: z.string() }).optional()).query(() => 1),
-    alias: tool.input(z.lazy(() => Point).meta({ id: 'Alias' })).query(() => 1),
-    twice: tool.input(Point.meta({ id: 'Other', description: 'Another.' })).query(() => 1),
-  });
-  const point = {
-    type: 'object',
-    properties: { x: expect.anything() as unknown },
-    required: ['x'],
-    description: 'A point.',
-  };
-  expect(tools.map(({ inputSchema }) => inputSchema)).toEqual([
-    point,
-    {
-      type: 'object',
-      properties: { from: { $ref: '#/$defs/Point' }, to: { $ref: '#/$defs/Point' } },
-      required: ['from', 'to'],
-      $defs: { Point: point },
-    },
-    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
-    point,
-    { ...point, description: 'Another.' },
-  ]);
 });
 
 it('only an output that is an object has a schema, and not one that may be absent', async () => {
@@ -355,7 +308,7 @@ it('sse.maxDurationMs does not end a subscription, which clients of tools do not
       yield 'done';
     });
   const gateway = await testGateway(brief.router({ slow }), { mcp: mcp() });
-  const response = await post(gateway, 'tools/call', { name: 'slow' });
+  const response = await post(gateway, 'tools/call', { name: 'slow' }, older);
   expect(await response.text()).toContain('"text":"done"');
 });
 
@@ -366,7 +319,7 @@ it('headers that describe the body of a REST response are not those of a tool', 
     for (const name of [...ofBody, 'content-type', 'cache-control', 'x-own']) response.header(name, 'gzip');
     return 1;
   });
-  const { headers } = await post(await serve({ dressed }), 'tools/call', { name: 'dressed' });
+  const { headers } = await post(await serve({ dressed }), 'tools/call', { name: 'dressed' }, older);
   expect(ofBody.filter((name) => headers.has(name))).toEqual([]);
   expect([headers.get('content-type'), headers.get('x-own')]).toEqual(['application/json', 'gzip']);
   expect(headers.get('cache-control')).not.toBe('gzip');
@@ -400,10 +353,9 @@ it.each([
   async (_what, broken) => {
     const records: RequestRecord[] = [];
     const onResponse = (record: RequestRecord) => records.push(record);
-    const result = await request({ broken }, 'tools/call', { name: 'broken' }, { onResponse });
+    const result = await call({ broken }, { onResponse });
     expect(result).toMatchObject({ isError: true });
-    const [{ text }] = result['content'] as [{ readonly text: string }];
-    expect(JSON.parse(text)).toEqual({
+    expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({
       code: 'INTERNAL_SERVER_ERROR',
       message: 'Internal server error',
       status: 500,
@@ -419,7 +371,7 @@ it('an error that is too large is a 413, which is no unexpected error', async ()
     throw new TRPCError({ code: 'CONFLICT', message: 'a'.repeat(2000) });
   });
   const options = { onResponse, maxResponseSize: 1000 };
-  const { content } = await request({ large }, 'tools/call', { name: 'large' }, options);
+  const { content } = await call({ large }, options);
   expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
   expect(records).toMatchObject([{ error: undefined }]);
 });
@@ -432,26 +384,36 @@ it('an observable is a subscription too', async () => {
       observer.complete();
     }),
   );
-  expect(await request({ count }, 'tools/call', { name: 'count' })).toMatchObject({
+  expect(await call({ count })).toMatchObject({
     content: [{ text: '2' }],
   });
 });
 
-it('an output that is neither JSON nor bytes is an unexpected error', async () => {
-  const wrong = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/wrong', produces: 'image/png' }, ...described })
-    .query(() => 5);
-  const errors: unknown[] = [];
-  const onResponse = ({ error }: RequestRecord) => errors.push(error);
-  const result = await request({ wrong }, 'tools/call', { name: 'wrong' }, { onResponse });
-  expect(errors).toMatchObject([
-    { message: expect.stringContaining('declares produces: "image/png" but returned 5.') as string },
-  ]);
-  expect(result).toMatchObject({
-    isError: true,
-    content: [{ text: expect.stringContaining('Internal server error') as string }],
-  });
-});
+it.each<[what: string, output: () => unknown, produces: string | undefined, error: string]>([
+  ['a number as an image', () => 5, 'image/png', 'declares produces: "image/png" but returned 5.'],
+  [
+    'a stream of texts',
+    async function* texts() {
+      yield 'a';
+    },
+    undefined,
+    'Yield Uint8Array chunks',
+  ],
+])(
+  '%s is an output that is neither JSON nor bytes, and an unexpected error',
+  async (_what, output, produces, error) => {
+    const openapi = { method: 'GET', path: '/wrong', ...(produces !== undefined && { produces }) } as const;
+    const wrong = t.procedure.meta({ openapi, ...described }).query(output);
+    const errors: unknown[] = [];
+    const onResponse = (record: RequestRecord) => errors.push(record.error);
+    const result = await call({ wrong }, { onResponse });
+    expect(errors).toMatchObject([{ message: expect.stringContaining(error) as string }]);
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Internal server error') as string }],
+    });
+  },
+);
 
 const bytesOf = (produces: string, next: () => AsyncIterable<Uint8Array> | Blob) =>
   t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces }, ...described }).query(next);
@@ -469,7 +431,7 @@ it('bytes have the deadline of their call, and count as running until they are r
     }
   });
   const gateway = await serve({ stuck }, { maxInFlight: 2, callTimeoutMs: 500 });
-  const responses = Array.from({ length: 5 }, () => post(gateway, 'tools/call', { name: 'stuck' }));
+  const responses = Array.from({ length: 5 }, () => post(gateway, 'tools/call', { name: 'stuck' }, older));
   await expect.poll(gateway.callsInFlight, { interval: 5 }).toBe(2);
   const all = await Promise.all(responses);
   // The calls have ended, and their streams have not.
@@ -485,7 +447,7 @@ it('a stream of bytes whose next chunk never comes is closed at the deadline of 
   const onReturn = vi.fn(async () => ({ done: true as const, value: undefined }));
   const iterator = { next: () => new Promise<never>(() => {}), return: onReturn };
   const silent = bytesOf('image/png', () => ({ [Symbol.asyncIterator]: () => iterator }));
-  const { content } = await request({ silent }, 'tools/call', { name: 'silent' }, { callTimeoutMs: 50 });
+  const { content } = await call({ silent }, { callTimeoutMs: 50 });
   expect(content).toMatchObject([{ text: expect.stringContaining('GATEWAY_TIMEOUT') as string }]);
   await vi.waitFor(() => expect(onReturn).toHaveBeenCalledOnce());
 });
@@ -499,7 +461,7 @@ it('mapError maps the error of a stream of bytes', async () => {
     (error as Error).message === 'disk'
       ? new TRPCError({ code: 'CONFLICT', message: 'Try later.' })
       : undefined;
-  const { content } = await request({ broken }, 'tools/call', { name: 'broken' }, { mapError });
+  const { content } = await call({ broken }, { mapError });
   expect(content).toMatchObject([{ text: expect.stringContaining('"Try later."') as string }]);
 });
 
@@ -514,7 +476,7 @@ it('no more of a large Blob is read than maxResponseSize', async () => {
   const blob = new Blob(Array.from({ length: 100 }, () => new Uint8Array(100_000)));
   const stream = blob.stream().pipeThrough(count);
   const large = bytesOf('image/png', () => Object.assign(blob, { stream: () => stream }));
-  const { content } = await request({ large }, 'tools/call', { name: 'large' }, { maxResponseSize: 100_000 });
+  const { content } = await call({ large }, { maxResponseSize: 100_000 });
   expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
   expect(read).toBeGreaterThan(100_000);
   expect(read).toBeLessThan(1_000_000);
@@ -525,7 +487,7 @@ it('an image of 11 MB keeps the process for less time than its Base64 by spread 
   const image = bytesOf('image/png', () => new Blob([bytes]));
   const gateway = await serve({ image }, { maxResponseSize: 20_000_000 });
   let before = process.cpuUsage();
-  const response = await post(gateway, 'tools/call', { name: 'image' });
+  const response = await post(gateway, 'tools/call', { name: 'image' }, older);
   // Not the time, which other processes make longer.
   const used = process.cpuUsage(before).user;
   before = process.cpuUsage();
@@ -542,7 +504,7 @@ it.each<[what: string, output: () => unknown]>([
   ['a Uint8Array', () => Uint8Array.of(1, 2)],
   ['a ReadableStream', () => new Blob([Uint8Array.of(1, 2)]).stream()],
 ])('%s without produces is a resource', async (_what, output) => {
-  const { content } = await request({ bytes: tool.query(output) }, 'tools/call', { name: 'bytes' });
+  const { content } = await call({ bytes: tool.query(output) });
   const resource = { mimeType: 'application/octet-stream', blob: 'AQI=', uri: 'tool:bytes/0' };
   expect(content).toEqual([{ type: 'resource', resource }]);
 });
@@ -551,21 +513,10 @@ it.each(['application/json', 'application/ld+json', 'application/xml', 'applicat
   'a Blob of the type %s is a resource of text',
   async (type) => {
     const file = tool.query(() => new Blob(['{}'], { type }));
-    const { content } = await request({ file }, 'tools/call', { name: 'file' });
+    const { content } = await call({ file });
     expect(content).toMatchObject([{ type: 'resource', resource: { mimeType: type, text: '{}' } }]);
   },
 );
-
-it('a stream of texts is no bytes', async () => {
-  const errors: unknown[] = [];
-  const onResponse = ({ error }: RequestRecord) => errors.push(error);
-  const texts = tool.query(async function* texts() {
-    yield 'a';
-  });
-  const result = await request({ texts }, 'tools/call', { name: 'texts' }, { onResponse });
-  expect(result).toMatchObject({ isError: true });
-  expect(String(errors[0])).toContain('Yield Uint8Array chunks');
-});
 
 it('bytes of 1 MB are the same in Base64', async () => {
   const bytes = Uint8Array.from({ length: 1_000_003 }, (_, at) => at % 256);
@@ -575,8 +526,8 @@ it('bytes of 1 MB are the same in Base64', async () => {
       yield bytes.subarray(0, 7);
       yield bytes.subarray(7);
     });
-  const { content } = await request({ file }, 'tools/call', { name: 'file' });
-  const [{ resource }] = content as [
+  const { content } = await call({ file });
+  const [{ resource }] = content as unknown as [
     { readonly resource: { readonly blob: string; readonly mimeType: string } },
   ];
   expect(resource.mimeType).toBe('application/pdf');
@@ -595,7 +546,7 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
   ['a text', (size) => 'a'.repeat(size), 1],
   ['a text of quotes', (size) => '"'.repeat(size), 2],
 ])('maxResponseSize limits %s as it is sent, in each revision', async (_what, value, sent) => {
-  const { fetch } = await serve(
+  const gateway = await serve(
     {
       query: tool.input(z.object({ size: z.int() })).query(({ input }) => value(input.size)),
       stream: tool.input(z.object({ size: z.int() })).subscription(async function* stream({ input }) {
@@ -607,41 +558,21 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
     },
     { maxResponseSize },
   );
-  const send = async (name: string, size: number, isCurrent: boolean) => {
-    const version = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
-    const capabilities = { 'io.modelcontextprotocol/clientCapabilities': {} };
-    const _meta = { progressToken: 'p'.repeat(256), ...(isCurrent && { ...version, ...capabilities }) };
-    const response = await fetch('http://localhost/mcp', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(isCurrent && {
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': name,
-        }),
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 'i'.repeat(256),
-        method: 'tools/call',
-        params: { name, arguments: { size }, _meta },
-      }),
-    });
-    const text = await response.text();
-    return { text, events: text.split('\n\n') };
+  const send = async (name: string, size: number, isOlder: boolean) => {
+    const params = { name, arguments: { size }, _meta: { progressToken: 'p'.repeat(256) } };
+    const response = await post(gateway, 'tools/call', params, { isOlder, id: 'i'.repeat(256) });
+    return response.text();
   };
   const most = Math.floor(maxResponseSize / sent);
-  for (const isCurrent of [true, false]) {
+  for (const isOlder of [false, true]) {
     const [fits, exceeds] = await Promise.all(
-      [most - 100, most + 1].map((size) => send('query', size, isCurrent)),
+      [most - 100, most + 1].map((size) => send('query', size, isOlder)),
     );
-    expect(fits?.text).not.toContain('isError');
-    expect(exceeds?.text).toContain('PAYLOAD_TOO_LARGE');
+    expect(fits).not.toContain('isError');
+    expect(exceeds).toContain('PAYLOAD_TOO_LARGE');
     for (let size = most / 4; size < most * 8; size *= 1.3) {
       for (const name of ['query', 'stream', 'fail']) {
-        const { events } = await send(name, Math.floor(size), isCurrent);
-        for (const event of events) {
+        for (const event of (await send(name, Math.floor(size), isOlder)).split('\n\n')) {
           expect(Buffer.byteLength(event)).toBeLessThan(maxResponseSize + envelopeBytes);
         }
       }
@@ -656,7 +587,7 @@ it.each([
   'with maxResponseSize: 1000, a text of %i characters and two quotes is too large: %s',
   async (size, isTooLarge) => {
     const text = tool.query(() => 'a'.repeat(size));
-    const result = await request({ text }, 'tools/call', { name: 'text' }, { maxResponseSize: 1000 });
+    const result = await call({ text }, { maxResponseSize: 1000 });
     expect('isError' in result).toBe(isTooLarge);
   },
 );
@@ -667,13 +598,12 @@ it('a value of a subscription that is too large ends it if it is progress, and i
     yield 'end';
   });
   const options = { maxResponseSize: 1000 };
-  const withToken = { name: 'large', _meta: { progressToken: 1 } };
-  const ended = await request({ large }, 'tools/call', withToken, options);
+  const ended = await call({ large }, options, { progressToken: 1 });
   expect(ended).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }],
   });
-  const whole = await request({ large }, 'tools/call', { name: 'large' }, options);
+  const whole = await call({ large }, options);
   expect(whole).toEqual({ content: [{ type: 'text', text: 'end' }] });
 });
 

@@ -1,7 +1,9 @@
 import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import type { CreateHTTPContextOptions } from '@trpc/server/adapters/standalone';
 import type { CreateWSSContextFnOptions } from '@trpc/server/adapters/ws';
+import { observable } from '@trpc/server/observable';
 import { z } from 'zod';
+import { Order } from './order';
 
 export const createContext = (opts: CreateHTTPContextOptions | CreateWSSContextFnOptions) => ({
   name: opts.info.connectionParams?.name ?? opts.req.headers['x-name'],
@@ -35,8 +37,28 @@ export const appRouter = t.router({
       .input(z.instanceof(FormData))
       .mutation(({ input }) => [...input.keys()]),
     list: scoped
-      .input(z.object({ cursor: z.date().nullish(), take: z.number().min(1).max(50).nullish() }))
-      .query(({ input }) => messages.slice(0, input.take ?? 50)),
+      .input(
+        z.object({
+          cursor: z.date().nullish(),
+          take: z.number().min(1).max(50).nullish(),
+          order: z.nativeEnum(Order).default(Order.Oldest),
+        }),
+      )
+      .query(({ input: { order, take } }) =>
+        (order === Order.Newest ? messages.toReversed() : messages).slice(0, take ?? 50),
+      ),
+    onType: t.procedure.input(z.object({ name: z.string() })).subscription(({ input }) =>
+      observable<string, Error>((emit) => {
+        emit.next(`${input.name} types`);
+        emit.complete();
+      }),
+    ),
+    onBan: t.procedure.subscription(() =>
+      observable<string, Error>((emit) => {
+        emit.next('warned');
+        emit.error(new Error('The user is banned.'));
+      }),
+    ),
     onAdd: t.procedure
       .input(z.object({ lastEventId: z.coerce.number().nullish() }).optional())
       .subscription(async function* ({ input }) {

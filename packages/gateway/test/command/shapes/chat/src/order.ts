@@ -1,0 +1,4 @@
+export enum Order {
+  Newest = 'newest',
+  Oldest = 'oldest',
+}

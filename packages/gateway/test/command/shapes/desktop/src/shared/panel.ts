@@ -1,4 +1,0 @@
-export enum Panel {
-  Left = 'left',
-  Right = 'right',
-}
