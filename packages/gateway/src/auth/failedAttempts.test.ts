@@ -75,18 +75,3 @@ it('failedAttempts counts silent WebSockets as invalid tokens, but not invalid t
   void invalid.countFailure(here, 'a', undefined, 'API key');
   expect(invalid.silentRejection(here)).toBeUndefined();
 });
-
-it('failedAttempts counts the attempts of an address across processes that share a state', async () => {
-  const memory = memoryState();
-  // Asynchronous, like a database.
-  const state: State = { ...memory, take: async (...args) => memory.take(...args) };
-  const [first, second] = [1, 2].map(() =>
-    createFailedAttempts({ attempts: 2, windowMs: 60_000 }, (request) => request.remoteAddress(), state),
-  ) as [FailedAttempts, FailedAttempts];
-  expect(await first.countFailure(here, 'a', performance.now(), 'API key')).toBeUndefined();
-  expect(first.wasRejected('a')).toBe(true);
-  expect(await second.countFailure(here, 'b', undefined, 'API key')).toBeUndefined();
-  expect(await first.countFailure(here, 'c', undefined, 'API key')).toMatchObject({
-    limit: 'failed-attempts',
-  });
-});

@@ -91,21 +91,6 @@ it('bearer uses its noun in messages and in the document, by default "token"', (
   });
 });
 
-it('a bearer challenge has the realm, and an error code if a token was sent (RFC 6750 §3)', () => {
-  const challenge = bearerChallenge('petstore');
-  expect(challenge()).toBe('Bearer realm="petstore"');
-  expect(challenge({ error: 'invalid_token' })).toBe('Bearer realm="petstore", error="invalid_token"');
-  expect(challenge({ error: 'insufficient_scope', scope: 'pets:read pets:write' })).toBe(
-    'Bearer realm="petstore", error="insufficient_scope", scope="pets:read pets:write"',
-  );
-});
-
-it('a bearer challenge has the URL of the resource metadata (RFC 9728 §5.1)', () => {
-  expect(bearerChallenge('petstore', 'https://pets.example/.well-known/oauth-protected-resource')()).toBe(
-    'Bearer realm="petstore", resource_metadata="https://pets.example/.well-known/oauth-protected-resource"',
-  );
-});
-
 it.each<[header: string, value: string | null | undefined]>([
   ['s=abc', 'abc'],
   ['a=b; s=abc; c=d', 'abc'],
