@@ -108,8 +108,8 @@ describe('access tokens', () => {
       ['ada', 'bob', 'eve'].map((sub) => issuer.sign({ sub, exp })),
     );
     expect(await subject(verified ?? '')).toBe('ada');
-    vi.useFakeTimers({ toFake: ['Date'], now: (exp + 5) * 1000 - 1 });
-    onTestFinished(() => void vi.useRealTimers());
+    wait(0);
+    vi.setSystemTime((exp + 5) * 1000 - 1);
     expect([await subject(verified ?? ''), await subject(first ?? '')]).toEqual(['ada', 'bob']);
     vi.setSystemTime((exp + 5) * 1000);
     expect([await subject(verified ?? ''), await subject(second ?? '')]).toEqual([undefined, undefined]);
@@ -345,11 +345,9 @@ describe('the key endpoint of the issuer', () => {
     const token = await issuer.sign({ exp: inSeconds(7 * 86_400) });
     expect(await subject(token)).toBe('ada');
     await issuer.close();
-    const loaded = Date.now();
-    vi.useFakeTimers({ toFake: ['Date'], now: loaded + 86_000_000 });
-    onTestFinished(() => void vi.useRealTimers());
+    wait(86_000);
     expect(await subject(token)).toBe('ada');
-    vi.setSystemTime(loaded + 86_401_000);
+    wait(401);
     expect(await subject(token)).toBe(503);
   });
 

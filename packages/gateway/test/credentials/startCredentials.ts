@@ -1,14 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  apiKey,
-  bearer,
-  cookie,
-  createGateway,
-  custom,
-  type GatewayOptions,
-  type Scheme,
-} from 'trpc-gateway';
+import { apiKey, bearer, cookie, createGateway, custom, type Scheme } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
@@ -186,20 +178,15 @@ export const schemeCases: readonly SchemeCase[] = [
   },
 ];
 
-/** Serves a gateway with these schemes until its `close()`. */
-export async function openCredentials(
-  cases: readonly SchemeCase[],
-  issuer: Issuer,
-  options: Partial<GatewayOptions<Router, Caller>> = {},
-) {
+/** Serves a gateway with a scheme until its `close()`. */
+export async function openCredentials(scheme: SchemeCase, issuer: Issuer) {
   const callers = new Callers();
   const gateway = await createGateway<Router, Caller>({
     router: notesRouter,
-    authentication: cases.map(({ make }) => make(callers, issuer)),
+    authentication: scheme.make(callers, issuer),
     createContext: ({ identity }) => ({ caller: identity }),
     document: { title: 'Notes', version: '1.0.0' },
     onResponse() {},
-    ...options,
   });
   const server = await serve(gateway);
   return {

@@ -54,7 +54,7 @@ interface Seen {
   readonly isStream: boolean;
 }
 
-async function start() {
+async function start(callTimeoutMs = 200) {
   const completed: Seen[] = [];
   const settled: Seen[] = [];
   const seenIn = ({ isReplay, isStream, outcomes }: PolicyContext): Seen => ({
@@ -70,7 +70,7 @@ async function start() {
     complete: (context) => void (context.kind !== 'socket' && completed.push(seenIn(context))),
     settled: (context) => void (context.kind !== 'socket' && settled.push(seenIn(context))),
   };
-  const options = { mcp: mcp(), policies: [policy], callTimeoutMs: 200, maxResponseSize: 4000 };
+  const options = { mcp: mcp(), policies: [policy], callTimeoutMs, maxResponseSize: 4000 };
   const shape = await startShape(router, options);
   return { ...shape, completed, settled, calls: () => shape.records.filter(({ status }) => status !== 101) };
 }
@@ -90,51 +90,39 @@ const tools = async ({ server }: Pick<Shape, 'server'>, name: string, headers: o
   (await call(server, name, {}, { headers: { ...headers } })).text;
 const alone = { REST: rest, tRPC: trpc, MCP: tools };
 
+type Calling = (shape: Awaited<ReturnType<typeof start>>, name: string) => Promise<unknown>;
+const ways: Readonly<Record<string, Calling>> = {
+  ...alone,
+  'a batch': posted((name) => `/trpc/fine,${name}?batch=1`, batch),
+  ...(has('WebSockets') && {
+    'a WebSocket': ({ socketTrpc }, name) =>
+      getUntypedClient(socketTrpc())
+        .mutation(name)
+        .catch(() => undefined),
+  }),
+};
+
 const fine = { procedure: 'fine', code: 'OK' };
 const sold = { procedure: 'sold', code: 'CONFLICT' };
 const late = { procedure: 'late', code: 'GATEWAY_TIMEOUT' };
+const refused = { procedure: 'refused', code: 'FORBIDDEN' };
 // Not the name that the client made up.
 const unknown = { procedure: undefined, code: 'NOT_FOUND' };
-const refused = { procedure: 'refused', code: 'FORBIDDEN' };
-type Calling = (shape: Awaited<ReturnType<typeof start>>, name: string) => Promise<unknown>;
 
-it.each<[way: string, calling: Calling, name: string, outcomes: Seen['outcomes']]>([
-  ...Object.entries(alone).flatMap(([way, calling]) =>
-    [fine, sold, late, refused].map((each): [string, Calling, string, Seen['outcomes']] => [
-      way,
-      calling,
-      each.procedure,
-      [each],
-    ]),
-  ),
-  ['MCP', tools, 'madeUp', [unknown]],
-  ['a batch', posted((name) => `/trpc/fine,${name}?batch=1`, batch), 'sold', [fine, sold]],
-  ['a batch', posted((name) => `/trpc/fine,${name}?batch=1`, batch), 'madeUp', [fine, unknown]],
-  // A policy rejects the whole request.
-  [
-    'a batch',
-    posted((name) => `/trpc/fine,${name}?batch=1`, batch),
-    'refused',
-    [{ ...fine, code: 'FORBIDDEN' }, refused],
-  ],
-  ...(has('WebSockets')
-    ? [fine, sold, late, unknown, refused].map((each): [string, Calling, string, Seen['outcomes']] => [
-        'a WebSocket',
-        ({ socketTrpc }, name) =>
-          getUntypedClient(socketTrpc())
-            .mutation(name)
-            .catch(() => undefined),
-        each.procedure ?? 'madeUp',
-        [each],
-      ])
-    : []),
-])('over %s, policies see the outcome of %s before its response is sent: %j', async (...row) => {
-  const [, calling, name, outcomes] = row;
-  const started = await start();
-  await calling(started, name);
-  await vi.waitFor(() => expect(started.calls()).toHaveLength(1));
-  const seen = [{ outcomes, isReplay: false }];
-  expect([started.completed, started.settled]).toMatchObject([seen, seen]);
+describe.each(Object.entries(ways))('over %s', (way, calling) => {
+  it.each([fine, sold, late, refused, unknown])(
+    'policies see the outcome of a call before its response is sent: %j',
+    async (outcome) => {
+      const started = await start();
+      await calling(started, outcome.procedure ?? 'madeUp');
+      await vi.waitFor(() => expect(started.calls()).toHaveLength(1));
+      // A policy rejects the whole request.
+      const first = outcome === refused ? { ...fine, code: 'FORBIDDEN' } : fine;
+      const outcomes = way === 'a batch' ? [first, outcome] : [outcome];
+      const seen = [{ outcomes, isReplay: false }];
+      expect([started.completed, started.settled]).toMatchObject([seen, seen]);
+    },
+  );
 });
 
 describe.each(Object.entries(alone))('over %s', (_way, calling) => {
@@ -197,7 +185,7 @@ it('events that end with an error, and JSON lines, have no outcome before they e
 });
 
 it('JSON lines whose client disconnects have no outcome for the calls that have not failed before', async () => {
-  const started = await start();
+  const started = await start(60_000);
   const client = new AbortController();
   const { headers, ...init } = post(batch);
   const response = await started.server.fetch(`${started.origin}/trpc/sold,late?batch=1`, {

@@ -1,7 +1,7 @@
 import type { RequestRecord } from 'trpc-gateway';
 import { expect, test } from 'vitest';
 import { createRequestMetrics } from './requestMetrics.ts';
-import { record } from './testing/record.ts';
+import { record } from '../testing/record.ts';
 
 /** Counts requests and returns the samples that are not zero, as `name{labels} value`, without buckets. */
 function count(...changes: readonly Partial<RequestRecord>[]): string[] {

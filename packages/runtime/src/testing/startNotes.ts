@@ -32,8 +32,6 @@ afterAll(() => rm(bundle, { recursive: true, force: true }));
 export interface Notes extends RunningService {
   /** The origin of the admin port. */
   readonly admin: string;
-  /** The temporary folder of the test. */
-  readonly folder: string;
   /** Returns the names of stored notes, and how often each was stored. */
   readonly namesKept: () => Promise<Map<string, number>>;
   /** Returns the log lines with this message. */
@@ -69,7 +67,6 @@ export async function startNotes(options: Partial<RunOptions> = {}, program?: st
   return {
     ...service,
     admin: String(logged('listening')[0]?.['admin']),
-    folder,
     logged,
     async namesKept() {
       const names = new Map<string, number>();
