@@ -1,5 +1,5 @@
 import { memoryState, type State } from 'trpc-gateway';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { batchTarget, validKey, otherValidKey, startService } from '../startService.ts';
 
 const startLimited = (calls: number, windowMs = 60_000) => startService({ rateLimit: { calls, windowMs } });
@@ -226,29 +226,27 @@ it('rateLimit counts the opening of a WebSocket whose key arrives in its first m
   expect(records.at(-1)).toMatchObject({ method: 'WS', status: 429, limit: 'rate' });
 });
 
-describe('over time', () => {
-  /** The status, the calls that are left, the seconds to the next one, and `Retry-After`. */
-  const takenBy = async (response: Promise<Response>) => {
-    const { headers, status } = await response;
-    const [, left, next] = /r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
-    return [status, Number(left), Number(next), headers.get('retry-after')];
-  };
+/** The status, the calls that are left, the seconds to the next one, and `Retry-After`. */
+const takenBy = async (response: Promise<Response>) => {
+  const { headers, status } = await response;
+  const [, left, next] = /r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
+  return [status, Number(left), Number(next), headers.get('retry-after')];
+};
 
-  it('rateLimit refills continuously: t is the seconds until one more call, and Retry-After until those of the request', async () => {
-    const { send } = await startLimited(2, 20_000);
-    const two = batchTarget('list', 2);
-    expect(await takenBy(send('/v1/free'))).toEqual([200, 2, 0, null]);
-    expect(await takenBy(send('/v1/list'))).toEqual([200, 1, 10, null]);
-    expect(await takenBy(send(two))).toEqual([207, 0, 10, '10']);
-    vi.advanceTimersByTime(3000);
-    expect(await takenBy(send('/v1/list'))).toEqual([429, 0, 7, '7']);
-    expect(await takenBy(send(two))).toEqual([429, 0, 7, '17']);
-    vi.advanceTimersByTime(6001);
-    // Less than a second is rounded up.
-    expect(await takenBy(send('/v1/list'))).toEqual([429, 0, 1, '1']);
-    vi.advanceTimersByTime(1000);
-    expect(await takenBy(send('/v1/list'))).toEqual([200, 0, 10, null]);
-  });
+it('rateLimit refills continuously: t is the seconds until one more call, and Retry-After until those of the request', async () => {
+  const { send } = await startLimited(2, 20_000);
+  const two = batchTarget('list', 2);
+  expect(await takenBy(send('/v1/free'))).toEqual([200, 2, 0, null]);
+  expect(await takenBy(send('/v1/list'))).toEqual([200, 1, 10, null]);
+  expect(await takenBy(send(two))).toEqual([207, 0, 10, '10']);
+  vi.advanceTimersByTime(3000);
+  expect(await takenBy(send('/v1/list'))).toEqual([429, 0, 7, '7']);
+  expect(await takenBy(send(two))).toEqual([429, 0, 7, '17']);
+  vi.advanceTimersByTime(6001);
+  // Less than a second is rounded up.
+  expect(await takenBy(send('/v1/list'))).toEqual([429, 0, 1, '1']);
+  vi.advanceTimersByTime(1000);
+  expect(await takenBy(send('/v1/list'))).toEqual([200, 0, 10, null]);
 });
 
 it('rateLimit does not count calls that maxInFlight rejects with 503', async () => {
