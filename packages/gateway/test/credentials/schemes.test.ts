@@ -122,11 +122,9 @@ describe.each(schemeCases)('$name', (scheme) => {
     if (state === 'missing') return { headers: {}, revoke() {} };
     if (state === 'malformed') return { headers: scheme.malformed, revoke() {} };
     const { callers } = service;
-    const isExpired = state === 'expired';
     const scopes = state === 'out of scope' ? [] : ['notes:read'];
-    const name = callers.add({ scopes, ...(isExpired && { expiresInMs: -1000 }) });
-    const headers = await scheme.headers(name, { issuer, scopes, isExpired });
-    return { headers, revoke: () => callers.revoke(name) };
+    const name = callers.add({ scopes, ...(state === 'expired' && { expiresInMs: -1000 }) });
+    return { headers: await scheme.headers(name, issuer), revoke: () => callers.revoke(name) };
   }
 
   const cells = Object.entries(expectedOutcomes).flatMap(([protocol, outcomes]) =>

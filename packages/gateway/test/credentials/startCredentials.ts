@@ -79,18 +79,12 @@ export interface SchemeCase {
   readonly name: string;
   readonly make: (callers: Callers, issuer: Issuer) => Scheme<Caller>;
   /** Returns the headers of a caller. */
-  readonly headers: (name: string, signing: Signing) => Promise<Record<string, string>>;
+  readonly headers: (name: string, issuer: Issuer) => Promise<Record<string, string>>;
   readonly malformed: Record<string, string>;
   /** Whether connection parameters can carry the credential. */
   readonly isParameter: boolean;
   readonly challenges: { readonly missing: string; readonly invalid: string; readonly scope: string | null };
   readonly document: object;
-}
-
-interface Signing {
-  readonly issuer: Issuer;
-  readonly scopes: readonly string[];
-  readonly isExpired: boolean;
 }
 
 const scopes = (caller: Caller) => caller.scopes;
@@ -142,15 +136,10 @@ export const schemeCases: readonly SchemeCase[] = [
         issuer,
         audience,
         jwksUri,
-        verify: ({ sub = '', scope }) =>
-          callers.find(sub) && { name: sub, scopes: typeof scope === 'string' ? scope.split(' ') : [] },
+        verify: ({ sub = '' }) => callers.find(sub),
         scopes,
       }),
-    headers: async (sub, { isExpired, issuer, scopes: granted }) => {
-      const exp = Math.floor(Date.now() / 1000) + (isExpired ? -10 : 300);
-      const token = await issuer.sign({ sub, exp, ...(granted.length > 0 && { scope: granted.join(' ') }) });
-      return { authorization: `Bearer ${token}` };
-    },
+    headers: async (sub, issuer) => ({ authorization: `Bearer ${await issuer.sign({ sub })}` }),
     malformed: { authorization: 'Bearer not-a-jwt' },
     isParameter: true,
     challenges: bearerChallenges,
