@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { GatewayError } from '../../checks/gatewayError.ts';
 import { apiKey } from './apiKey.ts';
-import { bearer, bearerChallenge, bearerToken } from './bearer.ts';
+import { bearer, bearerToken } from './bearer.ts';
 import { challengeOf, requireChallenge } from './options.ts';
 import { cookie, cookieValue } from './cookie.ts';
 import { custom } from './custom.ts';
