@@ -207,6 +207,7 @@ it.each<[options: object, sentence: string]>([
     'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
   ],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
+  [{ trpc: { onError: 'log' } }, 'trpc.onError is "log"; it must be a function.'],
 ])(
   'createGateway rejects unknown and missing options, and those of a wrong type: %j',
   async (options, sentence) => {

@@ -300,15 +300,17 @@ describe('a request', () => {
 describe('a call over tRPC', () => {
   it('each tRPC call of a batch is a child span of its request', async () => {
     const started = await start();
-    await started.get('/trpc/slow,full?batch=1');
+    await started.get('/trpc/slow,full,pet?batch=1');
     const { spanId } = spanNamed(started, 'GET /trpc/{path}').spanContext();
-    const calls = ['slow', 'full'].map((name) => spanNamed(started, name));
-    expect(calls.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual([spanId, spanId]);
+    const calls = ['slow', 'full', 'pet'].map((name) => spanNamed(started, name));
+    expect(calls.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(calls.map(() => spanId));
     expect(
       calls.map(({ attributes, status }) => [attributes['rpc.response.status_code'], status.code]),
     ).toEqual([
       ['OK', SpanStatusCode.UNSET],
       ['SERVICE_UNAVAILABLE', SpanStatusCode.ERROR],
+      // An error of the client.
+      ['BAD_REQUEST', SpanStatusCode.UNSET],
     ]);
   });
 
