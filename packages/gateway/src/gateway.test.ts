@@ -149,21 +149,10 @@ describe('a gateway', () => {
     const headers = { 'content-type': 'application/json' };
     expect((await send(gateway, 'POST', '/v1/a', headers, 'null')).status).toBe(400);
     expect((await send(gateway, 'POST', '/v1/a', headers, '{"name":"Rex"}')).status).toBe(200);
-    expect(await gateway.document()).toMatchObject({
-      paths: {
-        '/a': {
-          post: {
-            requestBody: {
-              content: {
-                'application/json': {
-                  schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-                },
-              },
-            },
-          },
-        },
-      },
-    });
+    expect(await gateway.document()).toHaveProperty(
+      ['paths', '/a', 'post', 'requestBody', 'content', 'application/json', 'schema'],
+      { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    );
   });
 
   it.each<['/' | '/api/', `/${string}`]>([
@@ -217,18 +206,13 @@ describe('a gateway', () => {
 });
 
 it.each<[path: string, isServed: boolean]>([
-  ['/v1', true],
-  ['/v1/', true],
   ['/v1/none', true],
   ['/v10', false],
-  ['/V1', false],
   ['/trpc', true],
-  ['/trpc/a,b', true],
   ['/openapi.json', true],
   ['/openapi.json/', false],
   ['/docs', true],
   ['/docs/a', false],
-  ['/', false],
 ])('gateway.serves(%j) returns %s', async (path, isServed) => {
   const gateway = await gatewayOf({}, { routes: { '/docs': () => ({ status: 200, headers: [] }) } });
   expect(gateway.serves(path)).toBe(isServed);

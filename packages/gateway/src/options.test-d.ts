@@ -37,40 +37,35 @@ test('createContext infers the type of data from the policies', async () => {
 });
 
 test('createContext infers the type of identity from the schemes', async () => {
-  const router = initTRPC.create().router({});
-  const document = { title: 'Types', version: '0.0.0' };
+  const served = { router: initTRPC.create().router({}), document: { title: 'Types', version: '0.0.0' } };
   const users = new Map([['a', { user: 'Ada' }]]);
   const services = new Map([['b', { service: 'cron' }]]);
   const byToken = bearer({ verify: async (token) => users.get(token) });
   type Caller = { readonly user: string } | { readonly service: string };
   await createGateway({
-    router,
+    ...served,
     authentication: byToken,
     createContext({ identity }) {
       expectTypeOf(identity).toEqualTypeOf<{ user: string } | undefined>();
       return {};
     },
-    document,
-  });
-  await createGateway({
-    router,
-    authentication: jwt({ issuer: 'a', audience: 'b', jwksUri: 'https://a.example/jwks' }),
-    createContext({ identity }) {
-      expectTypeOf(identity?.sub).toEqualTypeOf<string | undefined>();
-      return {};
-    },
-    document,
   });
   const issued = { issuer: 'a', audience: 'b', jwksUri: 'https://a.example/jwks' };
   await createGateway({
-    router,
-    authentication: jwt({ ...issued, type: 'at+jwt' }),
+    ...served,
+    authentication: jwt(issued),
     createContext({ identity }) {
       expectTypeOf(identity?.sub).toEqualTypeOf<string | undefined>();
+      return {};
+    },
+  });
+  await createGateway({
+    ...served,
+    authentication: jwt({ ...issued, type: 'at+jwt' }),
+    createContext({ identity }) {
       expectTypeOf(identity).toEqualTypeOf<AccessTokenClaims | undefined>();
       return {};
     },
-    document,
   });
   expectTypeOf(jwt({ ...issued, type: 'at+jwt', verify: (claims) => ({ user: claims.sub }) })).toEqualTypeOf<
     Scheme<{ user: string }>
@@ -82,7 +77,7 @@ test('createContext infers the type of identity from the schemes', async () => {
     Scheme<{ user: string }>
   >();
   await createGateway({
-    router,
+    ...served,
     // All schemes of a list return the same type.
     authentication: [
       bearer<Caller>({ verify: (token) => users.get(token) }),
@@ -92,7 +87,6 @@ test('createContext infers the type of identity from the schemes', async () => {
       expectTypeOf(identity).toEqualTypeOf<Caller | undefined>();
       return {};
     },
-    document,
   });
 });
 

@@ -11,13 +11,13 @@ import { hasUws } from '@petstore/testing/forms';
 import { lives } from '@petstore/testing/lives';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { selfSigned } from '@petstore/testing/selfSigned';
-import { logLines, startService } from '@petstore/testing/serviceProcess';
+import { logLines } from '@petstore/testing/serviceProcess';
 import { measured } from '@petstore/testing/slowness';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RunOptions } from './options.ts';
 import { run } from './run.ts';
 import { hangupIgnored } from './signals/stopOnSignals.ts';
-import { hangingService, type Notes, sources, startNotes } from './testing/startNotes.ts';
+import { type Notes, sources, startNotes, startProcess } from './testing/startNotes.ts';
 
 const severalWorkers = process.platform === 'linux' ? 2 : 1;
 
@@ -196,13 +196,7 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
 describe.runIf(process.platform === 'linux')('SIGTERM during a start with workers: 2', () => {
   /** Starts the service whose worker hangs in its start, and stops it. @returns the messages of its log */
   async function stopWhileItHangs(hangs: 'first' | 'second') {
-    const service = startService(process.execPath, [hangingService()], {
-      env: { PATH: process.env['PATH'], HANGS: hangs },
-    });
-    onTestFinished(async () => {
-      service.child.kill('SIGKILL');
-      await service.exited;
-    });
+    const service = startProcess({ workers: 2, server: 'node' }, { HANGS: hangs });
     await vi.waitFor(() => expect(service.stderr()).toBe('hangs\n'), { interval: 5 });
     service.child.kill('SIGTERM');
     const stoppedAt = performance.now();

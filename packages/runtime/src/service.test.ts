@@ -5,14 +5,21 @@ import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { NotReadyError } from './health/healthRoutes.ts';
 import { log as jsonLogPart } from './log/log.ts';
-import type { LoggedRequest } from './parts.ts';
+import type { LoggedRequest, LogPart, OpenedLog, ServiceLog } from './parts.ts';
 import { startService } from './service.ts';
 import { failures } from './testing/failures.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({ pay: t.procedure.meta({ idempotencyKey: 'optional' }).mutation(() => 'paid') });
 
-const log = { info() {}, warn() {}, error() {}, fatal() {} };
+/** A log that writes nothing, with these members instead of its own. */
+const logWith = (own: Partial<ServiceLog> = {}, requests?: OpenedLog['requests']): LogPart => ({
+  open: () => ({
+    log: { info() {}, warn() {}, error() {}, fatal() {}, ...own },
+    requests,
+    end: async () => {},
+  }),
+});
 
 const payments = (options: Partial<GatewayOptions<typeof router, unknown>>) =>
   createGateway({
@@ -34,7 +41,7 @@ test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   const service = await startService(
     {
       server: 'node',
-      log: { open: () => ({ log: { ...log, warn }, end: async () => {} }) },
+      log: logWith({ warn }),
       start: async ({ options }) => ({ gateway: await payments({ ...options, ...(state && { state }) }) }),
     },
     { port: 0, isFirst: true },
@@ -54,7 +61,7 @@ test.each([
     process.stderr.isTTY = isTTY;
     const service = await startService({
       server: 'node',
-      log: { open: () => ({ log, end: async () => {} }) },
+      log: logWith(),
       start: async ({ options }) => ({ gateway: await payments(options) }),
     });
     process.stderr.isTTY = wasTTY;
@@ -95,7 +102,7 @@ test('/readyz answers 503 while a check hangs, the record of each such request h
   let check: () => unknown = () => new Promise(() => {});
   const service = await startService({
     server: 'node',
-    log: { open: () => ({ log, requests: { onResponse, end() {} }, end: async () => {} }) },
+    log: logWith({}, { onResponse, end() {} }),
     start: async ({ options }) => ({
       gateway: await payments({
         ...options,
@@ -143,7 +150,7 @@ test.each(failures)(
     };
     const service = await startService({
       server: 'node',
-      log: { open: () => ({ log, requests: { onResponse: failAs('log'), end() {} }, end: async () => {} }) },
+      log: logWith({}, { onResponse: failAs('log'), end() {} }),
       admin: {
         port: 0,
         metrics: {

@@ -2,7 +2,6 @@ import type { Gateway, RequestRecord } from 'trpc-gateway';
 import type { Listening } from 'trpc-gateway/serve';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
-import { countByExecution } from './countByExecution.ts';
 import { type Checks, notReadyReason, routesOf } from './health/healthRoutes.ts';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { Metrics, MetricsSources } from './metrics/openMetrics.ts';
@@ -114,7 +113,8 @@ class Service {
     const { server, version, fallbackReason } = this.#adapter;
     const { log } = this.#openedLog;
     const origin = originOf(service, this.#options.listen?.tls === undefined ? 'http' : 'https');
-    const procedures = countByExecution(started.gateway);
+    const procedures = { compiled: 0, trpc: 0 };
+    for (const { execution } of started.gateway.procedures) procedures[execution] += 1;
     const snapshot = this.#snapshotOf({
       server,
       procedures,

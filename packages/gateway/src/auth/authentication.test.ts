@@ -28,11 +28,6 @@ const router = t.router({
     .meta({ openapi: { method: 'POST', path: '/open', protect: false } })
     .output(z.string())
     .mutation(caller),
-  openEverywhere: t.procedure
-    .meta({ protect: false, openapi: { method: 'GET', path: '/open' } })
-    .output(z.string())
-    .query(caller),
-  openOverRpc: t.procedure.meta({ protect: false }).query(caller),
 });
 
 type Options = Partial<GatewayOptions<typeof router, string>>;
@@ -70,11 +65,13 @@ async function start(authentication: Options['authentication'], options: Options
         method === 'GET' ? '' : '{}',
       ),
     );
-    const challenges = headersOf(response).filter(([name]) => name === 'www-authenticate');
+    const valuesOf = (header: string) =>
+      headersOf(response).flatMap(([name, value]) => (name === header ? [value] : []));
     return {
       status: response.status,
       body: response.body === undefined ? undefined : (JSON.parse(response.body as string) as unknown),
-      challenges: challenges.map(([, value]) => value),
+      challenges: valuesOf('www-authenticate'),
+      retryAfter: valuesOf('retry-after'),
     };
   };
 }
@@ -168,18 +165,23 @@ describe('a list of authentication schemes', () => {
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);
   });
 
-  it('a scheme that throws SERVICE_UNAVAILABLE answers 503 without a challenge, and no other scheme is tried', async () => {
-    const send = await start([
-      apiKey({
-        verify() {
+  it.each(['/v1/who', '/trpc/read', '/trpc/read,read?batch=1'])(
+    'a scheme that throws SERVICE_UNAVAILABLE answers GET %s with 503, without a challenge and a failed attempt, and no other scheme is tried',
+    async (target) => {
+      const unavailable = apiKey({
+        async verify() {
           throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Keys cannot be read.' });
         },
-      }),
-      bearer({ verify: verify('bearer') }),
-    ]);
-    const headers = { 'x-api-key': 'a', authorization: 'Bearer good' };
-    expect(await send('/v1/who', headers)).toMatchObject({ status: 503, challenges: [] });
-  });
+      });
+      const send = await start([unavailable, bearer({ verify: verify('bearer') })], {
+        failedAttempts: { attempts: 1, windowMs: 60_000 },
+      });
+      const headers = { 'x-api-key': 'a', authorization: 'Bearer good' };
+      for (let sent = 0; sent < 3; sent += 1) {
+        expect(await send(target, headers)).toMatchObject({ status: 503, challenges: [], retryAfter: ['1'] });
+      }
+    },
+  );
 });
 
 it.each([

@@ -121,11 +121,6 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       expect(message).toBe(isUws ? expected : undefined);
     },
   );
-
-  it(`${adapter}: serve accepts schemes without a cookie`, async () => {
-    const gateway = await gatewayWith([bearer({ verify }), apiKey({ verify })]);
-    expect((await listen(gateway)).port).toBeGreaterThan(0);
-  });
 });
 
 // `Headers` joins repeated headers: with "; " for Cookie, with ", " for others.

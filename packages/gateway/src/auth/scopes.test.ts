@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
@@ -101,18 +100,12 @@ it.each(['pets:read audit', { 'pets:read': true }, 1])(
   },
 );
 
-describe('createGateway with scopes', () => {
-  const start = (meta: GatewayMeta | object, authentication?: AnyScheme) =>
-    testGateway(t.router({ a: t.procedure.meta(meta).query(() => 1) }), {
-      ...(authentication && { authentication }),
-    });
-
-  it('createGateway rejects required scopes if no scheme has scopes', async () => {
-    await expect(start({ scopes: ['a'] })).rejects.toThrow(
+it.each([undefined, bearer({ verify: options.verify })])(
+  'createGateway rejects required scopes if no scheme has scopes: case %#',
+  async (authentication) => {
+    const scoped = t.router({ a: t.procedure.meta({ scopes: ['a'] }).query(() => 1) });
+    await expect(testGateway(scoped, authentication && { authentication })).rejects.toThrow(
       '"a" require scopes, but no authentication scheme returns the scopes of an identity',
     );
-    await expect(start({ scopes: ['a'] }, bearer({ verify: options.verify }))).rejects.toThrow(
-      '"a" require scopes, but no authentication scheme returns the scopes of an identity',
-    );
-  });
-});
+  },
+);

@@ -35,18 +35,6 @@ async function inFakeTime<Value>(promise: Promise<Value>): Promise<Value> {
   return promise;
 }
 
-/** Lets time pass until a check no longer throws, at most 20 s. */
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    try {
-      return await check();
-    } catch {
-      await vi.advanceTimersByTimeAsync(100);
-    }
-  }
-  return check();
-}
-
 /** A gateway whose state has these methods instead of its own, with a payment that fails with 503 for an amount of 0. */
 async function start(replaced: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
   let runs = 0;
@@ -109,7 +97,7 @@ describe('a state that does not respond', () => {
     expect(second.ms).toBeLessThan(1400);
     expect([(await pay()).status, runs()]).toEqual([200, 1]);
     hangs = false;
-    await eventually(async () => expect((await pay('key-1')).status).toBe(200));
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200));
     expect(await pay('key-1')).toMatchObject({ status: 200, isReplayed: true });
     expect(runs()).toBe(2);
   });
@@ -141,7 +129,7 @@ describe('a state that does not respond', () => {
     ]);
     expect(await pay('key-1')).toMatchObject({ status: 409 });
     gate.resolve();
-    await eventually(async () => expect(await pay('key-1')).toMatchObject({ isReplayed: true }));
+    await vi.waitFor(async () => expect(await pay('key-1')).toMatchObject({ isReplayed: true }));
     expect(runs()).toBe(1);
   });
 });
@@ -168,7 +156,7 @@ describe('a state that fails', () => {
     expect((await pay('key-1')).status).toBe(200);
     expect(errors).toEqual([expect.objectContaining({ cause: lost() })]);
     isAway = false;
-    await eventually(async () => expect(await pay('key-1')).toMatchObject({ isReplayed: true }));
+    await vi.waitFor(async () => expect(await pay('key-1')).toMatchObject({ isReplayed: true }));
     expect(runs()).toBe(1);
   });
 
@@ -183,7 +171,7 @@ describe('a state that fails', () => {
       },
     }));
     expect([(await pay('key-1')).status, runs()]).toEqual([503, 0]);
-    await eventually(async () => expect((await pay('key-1')).status).toBe(200));
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200));
     expect(runs()).toBe(1);
   });
 
@@ -206,7 +194,7 @@ describe('a state that fails', () => {
       delete: failing(6, state.delete),
     }));
     expect([(await pay('key-1', 1, { 'grpc-timeout': '50m' })).status, runs()]).toEqual([504, 0]);
-    await eventually(async () => expect((await pay('key-1')).status).toBe(200));
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200));
     expect(runs()).toBe(1);
   });
 

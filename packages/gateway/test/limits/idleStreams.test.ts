@@ -1,17 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { getUntypedClient } from '@trpc/client';
 import { initTRPC, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Server } from '../listen.ts';
 import { currentHeaders, currentMeta } from '../mcp/messages.ts';
-import { needs, serve } from '../servers.ts';
-import { call } from '../sockets/startSocketGateway.ts';
+import { post, type Shape, startShape } from '../startShape.ts';
 
 const until = (check: () => void) => vi.waitFor(check);
 
@@ -30,8 +27,10 @@ const t = initTRPC.meta<GatewayMeta>().create();
 /** Number of events that each subscription yields before it stays idle. */
 const eventCount = 8;
 
-/** Creates a gateway with idle subscriptions, and weak references to the events that they have yielded. */
-async function createIdleGateway() {
+type Clients = Pick<Shape, 'origin' | 'server' | 'socketTrpc'>;
+
+/** Serves idle subscriptions, and returns weak references to the events that they have yielded. */
+async function startIdle() {
   const events: WeakRef<object>[] = [];
   // A function of its own, so that no variable of the generator holds the event.
   function create() {
@@ -69,22 +68,13 @@ async function createIdleGateway() {
       await idle();
     }),
   });
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Events', version: '1.0.0' },
-    mcp: mcp(),
-  });
-  const server = await serve(gateway);
-  onTestFinished(async () => {
-    await server.close({ timeoutMs: 0 });
-  });
+  const shape: Clients = await startShape(router, { mcp: mcp() });
   /** The indexes of the events that are still in memory. */
   const kept = () => {
     collectGarbage();
     return events.flatMap((event, index) => (event.deref() ? [index] : []));
   };
-  return { kept, server };
+  return { kept, shape };
 }
 
 /** Reads a response until it contains a text. Its rest is cancelled after the test. */
@@ -103,38 +93,30 @@ async function readUntil(response: Response, text: string): Promise<void> {
 const lastEvent = `event ${eventCount - 1}`;
 
 /** Subscribes and resolves when the client has received the last event. */
-type Subscribe = (server: Server, name: string) => Promise<void>;
+type Subscribe = (shape: Clients, name: string) => Promise<void>;
 
 const getEvents =
   (pathOf: (name: string) => string, headers: Readonly<Record<string, string>>): Subscribe =>
-  async (server, name) =>
-    readUntil(await server.fetch(`${server.origin}${pathOf(name)}`, { headers }), lastEvent);
+  async ({ origin, server }, name) =>
+    readUntil(await server.fetch(`${origin}${pathOf(name)}`, { headers }), lastEvent);
 
 const subscribes: Readonly<Record<string, Subscribe>> = {
   'tRPC’s server-sent events': getEvents((name) => `/trpc/${name}`, { accept: 'text/event-stream' }),
   'REST’s server-sent events': getEvents((name) => `/v1/${name}`, { accept: 'text/event-stream' }),
-  async 'a WebSocket'(server, name) {
-    needs('WebSockets');
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`);
-    onTestFinished(() => socket.terminate());
+  async 'a WebSocket'({ socketTrpc }, name) {
     let received = '';
-    socket.on('message', (data: Buffer) => (received += data.toString()));
-    socket.on('open', () => socket.send(JSON.stringify(call(1, 'subscription', name))));
+    getUntypedClient(socketTrpc()).subscription(name, undefined, {
+      onData: (event) => void (received += JSON.stringify(event)),
+    });
     await until(() => expect(received).toContain(lastEvent));
   },
   // Keeps a copy of the last event, which becomes the result.
-  async MCP(server, name) {
+  async MCP({ origin, server }, name) {
     const params = { name, arguments: {}, _meta: { ...currentMeta, progressToken: 1 } };
-    const response = await server.fetch(`${server.origin}/mcp`, {
-      method: 'POST',
-      headers: {
-        ...currentHeaders('tools/call', name),
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    });
-    await readUntil(response, lastEvent);
+    const { headers, ...init } = post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const accept = 'application/json, text/event-stream';
+    const all = { ...currentHeaders('tools/call', name), ...(headers as object), accept };
+    await readUntil(await server.fetch(`${origin}/mcp`, { ...init, headers: all }), lastEvent);
   },
 };
 
@@ -144,15 +126,14 @@ it.each(
     ['plain', 'tracked', 'pushed'].map((name) => [protocol, name] as const),
   ),
 )('an idle subscription over %s keeps no event in memory: %s', async (protocol, name) => {
-  const { kept, server } = await createIdleGateway();
-  await subscribes[protocol]?.(server, name);
+  const { kept, shape } = await startIdle();
+  await subscribes[protocol]?.(shape, name);
   await until(() => expect(kept()).toEqual([]));
 });
 
 it('an idle stream in the output of a query over JSON lines keeps no value in memory', async () => {
-  const { kept, server } = await createIdleGateway();
-  const headers = { 'trpc-accept': 'application/jsonl' };
-  const response = await server.fetch(`${server.origin}/trpc/lines?batch=1&input={}`, { headers });
-  await readUntil(response, lastEvent);
+  const { kept, shape } = await startIdle();
+  const path = '/trpc/lines?batch=1&input={}';
+  await getEvents(() => path, { 'trpc-accept': 'application/jsonl' })(shape, 'lines');
   await until(() => expect(kept()).toEqual([]));
 });

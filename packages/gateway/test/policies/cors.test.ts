@@ -1,6 +1,10 @@
 import { bearer, cookie } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { type ServiceRequest, type ServiceOptions, startService } from '../startService.ts';
+import { startShape } from '../startShape.ts';
 
 const allowedOrigin = 'https://pets.example';
 const withCors = (cors: Partial<ServiceOptions['cors']> = {}, options: ServiceOptions = {}) =>
@@ -101,6 +105,30 @@ it.each<[what: string, target: string, init: ServiceRequest, status: number, opt
     vary: expect.stringMatching(/(^|, )Origin$/),
   });
   await response.body?.cancel();
+});
+
+it('a page of an allowed origin can read the response headers that metadata describes, over each protocol', async () => {
+  const t = initTRPC.meta<GatewayMeta>().create();
+  const responseHeaders = z.object({ 'X-Total': z.string() });
+  const headers = { 'X-Cost': { description: 'Its cost.', value: () => 1 } };
+  const priced = t.procedure
+    .meta({ openapi: { method: 'GET', path: '/priced', responseHeaders, headers } })
+    .query(() => 1);
+  const { origin, server } = await startShape(t.router({ priced }), { cors: { origins: [allowedOrigin] } });
+  for (const target of ['/v1/priced', '/trpc/priced']) {
+    const response = await server.fetch(`${origin}${target}`, { headers: { origin: allowedOrigin } });
+    const exposed = response.headers.get('access-control-expose-headers');
+    expect(exposed).toBe(`${exposedHeaders}, X-Total, X-Cost`);
+  }
+});
+
+it('a route that sets Access-Control-Allow-Origin itself gets no other CORS headers', async () => {
+  const ownHeader = { 'access-control-allow-origin': '*' };
+  const { send } = await withCors(
+    {},
+    { routes: { '/page': () => ({ status: 200, headers: Object.entries(ownHeader), body: '' }) } },
+  );
+  expect(corsHeaders(await send('/page', { headers: { origin: allowedOrigin } }))).toEqual(ownHeader);
 });
 
 it.each([

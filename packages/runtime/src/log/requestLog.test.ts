@@ -6,6 +6,7 @@ import type { LoggedRequest } from '../parts.ts';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
 import { serializeError } from './serializeError.ts';
 import { failures } from '../testing/failures.ts';
+import { record } from '../testing/record.ts';
 
 class AwayError extends Error {}
 
@@ -22,23 +23,7 @@ function recordLines(options: RequestLogOptions = { requests: 'errors', kindOf }
   return {
     end: () => report?.end(),
     report: (change: Partial<LoggedRequest>) =>
-      report?.onResponse({
-        requestId: 'the-id',
-        method: 'GET',
-        path: '/v1/pets',
-        protocol: 'rest',
-        operation: 'listPets',
-        status: 200,
-        isStream: false,
-        procedures: [],
-        calls: 1,
-        bytesIn: 0,
-        bytesOut: 79,
-        limit: undefined,
-        durationMs: 1,
-        error: undefined,
-        ...change,
-      }),
+      report?.onResponse({ ...record, requestId: 'the-id', ...change }),
     lines: () => written.map((line): unknown => JSON.parse(line)),
     written,
   };
@@ -53,12 +38,6 @@ test.each([
   report(change);
   expect(lines()).toMatchObject(expected);
   expect(lines()).toHaveLength(expected.length);
-});
-
-test('requests: all logs a stream that stays open longer than 1 s as a request', () => {
-  const { report, lines } = recordLines({ requests: 'all' });
-  report({ durationMs: 5000, isStream: true });
-  expect(lines()).toMatchObject([{ level: 30, msg: 'request' }]);
 });
 
 test.each([
@@ -197,43 +176,38 @@ describe('repeated requests of one kind', () => {
       { status: 429, limit: 'rate' } as const,
       { status: 429, limit: 'failed-attempts' } as const,
     ];
-    for (const change of [unauthorized, shed, ...limits, unauthorized, shed, shed]) report(change);
+    const readiness = [notReady, { ...notReady, reason: 'draining' }, { status: 503 }];
+    for (const change of [unauthorized, shed, ...limits, ...readiness, unauthorized, shed, shed])
+      report(change);
     expect(lines()).toMatchObject([
       { status: 401 },
       { limit: 'queue-time' },
       { limit: 'rate' },
       { limit: 'failed-attempts' },
-    ]);
-    end();
-    expect(lines().slice(4)).toMatchObject([
-      { status: 401, requests: 1 },
-      { status: 503, limit: 'queue-time', requests: 2 },
-    ]);
-    expect(lines()).toHaveLength(6);
-  });
-
-  test('each reason of /readyz, and other 503 responses, are kinds of their own, and a line has its reason', () => {
-    const { report, lines } = recordLines();
-    for (const change of [notReady, { ...notReady, reason: 'draining' }, { status: 503 }, notReady])
-      report(change);
-    expect(lines()).toMatchObject([
       { level: 50, status: 503, reason: 'unavailable' },
       { level: 40, status: 503, reason: 'draining' },
       { level: 50, status: 503 },
     ]);
-    expect(lines()).toHaveLength(3);
-    expect(lines()[2]).not.toHaveProperty('reason');
+    expect(lines()[6]).not.toHaveProperty('reason');
+    end();
+    expect(lines().slice(7)).toMatchObject([
+      { status: 401, requests: 1 },
+      { status: 503, limit: 'queue-time', requests: 2 },
+    ]);
+    expect(lines()).toHaveLength(9);
   });
 
   test('requests: all logs every request', () => {
     const { report, lines } = recordLines({ requests: 'all' });
-    for (const change of [unauthorized, unauthorized, shed, shed, {}]) report(change);
+    const stream = { durationMs: 5000, isStream: true };
+    for (const change of [unauthorized, unauthorized, shed, shed, {}, stream]) report(change);
     expect(lines()).toMatchObject([
       { level: 30, status: 401 },
       { level: 30, status: 401 },
       { level: 40, status: 503, limit: 'queue-time' },
       { level: 40, status: 503, limit: 'queue-time' },
       { level: 30, status: 200 },
+      { level: 30, msg: 'request' },
     ]);
   });
 });

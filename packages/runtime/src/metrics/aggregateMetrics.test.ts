@@ -3,7 +3,7 @@ import { gauge, type MetricsSnapshot } from './family.ts';
 import { aggregateMetrics } from './aggregateMetrics.ts';
 import { metrics } from './metrics.ts';
 import { type MetricsSources, openMetrics } from './openMetrics.ts';
-import { record } from './testing/record.ts';
+import { record } from '../testing/record.ts';
 
 const sources: MetricsSources = {
   server: 'node',
@@ -103,10 +103,4 @@ test('/metrics of several workers has how many there should be, and how many res
     .page(async () => [], { count: 3, responding: () => 2 });
   const value = await read(page().then(({ body }) => body as string));
   expect([value('x_workers'), value('x_workers_responding')]).toEqual([3, 2]);
-});
-
-test('a process that ends before its first snapshot adds nothing', async () => {
-  const aggregated = aggregateMetrics();
-  aggregated.remove(1);
-  expect(await aggregated.text()).toBe('\n');
 });

@@ -1,7 +1,7 @@
 import type { RequestRecord } from 'trpc-gateway';
 import { expect, test } from 'vitest';
 import { createRequestMetrics } from './requestMetrics.ts';
-import { record } from './testing/record.ts';
+import { record } from '../testing/record.ts';
 
 /** Counts requests and returns the samples that are not zero, as `name{labels} value`, without buckets. */
 function count(...changes: readonly Partial<RequestRecord>[]): string[] {
@@ -30,6 +30,21 @@ test('a batch is counted once, and its calls and errors by procedure and code', 
     'x_calls_total{trpc,b} 1',
     'x_call_errors_total{trpc,a,CONFLICT} 2',
   ]);
+});
+
+test('a batch with one known procedure is a batch, and a call of an unknown one has the operation none', () => {
+  const callErrors = [{ procedure: undefined, code: 'NOT_FOUND' }];
+  const counted = count({ protocol: 'trpc', calls: 2, procedures: ['a'], callErrors });
+  expect(counted.filter((sample) => /^x_(?:requests|calls|call_errors)_total/.test(sample))).toEqual([
+    'x_requests_total{trpc,batch,2xx} 1',
+    'x_calls_total{trpc,a} 1',
+    'x_calls_total{trpc,none} 1',
+    'x_call_errors_total{trpc,none,NOT_FOUND} 1',
+  ]);
+});
+
+test('a call on a WebSocket has the protocol websocket', () => {
+  expect(count({ method: 'WS', protocol: 'trpc' })).toContain('x_requests_total{websocket,listPets,2xx} 1');
 });
 
 test('a page has no calls', () => {

@@ -16,24 +16,7 @@ import {
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import {
-  ATTR_ERROR_TYPE,
-  ATTR_HTTP_REQUEST_METHOD,
-  ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
-  ATTR_HTTP_RESPONSE_STATUS_CODE,
-  ATTR_HTTP_ROUTE,
-  ATTR_RPC_METHOD,
-  ATTR_RPC_RESPONSE_STATUS_CODE,
-  ATTR_RPC_SYSTEM_NAME,
-  ATTR_SERVER_ADDRESS,
-  ATTR_SERVER_PORT,
-  ATTR_URL_PATH,
-  ATTR_URL_QUERY,
-  ATTR_URL_SCHEME,
-  METRIC_HTTP_SERVER_ACTIVE_REQUESTS,
-  METRIC_HTTP_SERVER_REQUEST_DURATION,
-  METRIC_RPC_SERVER_CALL_DURATION,
-} from '@opentelemetry/semantic-conventions/incubating';
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { createGateway, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
@@ -103,7 +86,7 @@ function recordingMeters() {
   const meter = { createHistogram: create, createUpDownCounter: create };
   const provider = { getMeter: () => meter } as unknown as MeterProvider;
   const named = (name: string) => instruments.find((instrument) => instrument.name === name);
-  return { provider, named };
+  return { provider, instruments, named };
 }
 
 /** Registers an SDK, creates a gateway and serves the router. */
@@ -132,7 +115,7 @@ async function start(options: Partial<GatewayOptions<typeof router, never>> = {}
   onTestFinished(async () => void (await listening.close({ timeoutMs: 0 })));
   return {
     requestRecords: records,
-    named: meters.named,
+    ...meters,
     port: listening.port,
     spans: () => exporter.getFinishedSpans(),
     get: async (path: string, headers: Record<string, string> = { traceparent }) => {
@@ -149,83 +132,59 @@ const spanNamed = ({ spans }: Started, name: string) => {
   return span;
 };
 
-// The requirement levels of the semantic conventions 1.45: HTTP spans and metrics, RPC spans and metrics. A condition that
-// holds makes an attribute required.
-const httpRequestAttributes = [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_PATH, ATTR_URL_SCHEME];
-const httpResponseAttributes = [ATTR_HTTP_RESPONSE_STATUS_CODE, ATTR_HTTP_ROUTE, ATTR_SERVER_PORT];
-const rpcAttributes = [
-  ATTR_RPC_SYSTEM_NAME,
-  ATTR_RPC_METHOD,
-  ATTR_RPC_RESPONSE_STATUS_CODE,
-  ATTR_SERVER_ADDRESS,
-  ATTR_SERVER_PORT,
-];
+// Which attributes are required say the semantic conventions 1.45: HTTP spans and metrics, RPC spans and metrics.
 
-describe('required attributes of the semantic conventions', () => {
-  it.each<[what: string, path: string, span: string, attributes: readonly string[]]>([
-    [
-      'request',
-      '/v1/pets/7?token=a',
-      'GET /v1/pets/{id}',
-      [...httpRequestAttributes, ...httpResponseAttributes, ATTR_URL_QUERY],
-    ],
-    [
-      'failing request',
-      '/v1/broken',
-      'GET /v1/broken',
-      [...httpRequestAttributes, ...httpResponseAttributes, ATTR_ERROR_TYPE],
-    ],
-    ['page', '/openapi.json', 'GET /openapi.json', [...httpRequestAttributes, ...httpResponseAttributes]],
-    ['call', '/trpc/slow,slow?batch=1', 'slow', rpcAttributes],
-    ['failing call', '/trpc/full', 'full', [...rpcAttributes, ATTR_ERROR_TYPE]],
-  ])(
-    'the span of a %s has every attribute that the conventions require',
-    async (_what, path, name, attributes) => {
-      const started = await start();
-      await started.get(path);
-      const span = spanNamed(started, name);
-      expect(span.kind).toBe(SpanKind.SERVER);
-      expect(Object.keys(span.attributes)).toEqual(expect.arrayContaining([...attributes]));
-    },
-  );
+it('spans and metrics have names of the semantic conventions only, but for those of the gateway', async () => {
+  const started = await start();
+  await started.get('/trpc/pet,full?batch=1&input={}', { traceparent, 'user-agent': 'curl/8' });
+  await fetch(`http://127.0.0.1:${started.port}/v1/pets/7`, { method: 'PURGE' });
+  const metricNames = started.instruments.map(({ name }) => name);
+  const attributes = [
+    ...started.spans().map((span) => span.attributes),
+    ...started.instruments.flatMap(({ values }) => values.map((each) => each.attributes)),
+  ].flatMap((each) => Object.keys(each));
+  const known = new Set<unknown>(Object.values(conventions));
+  const others = [...new Set([...metricNames, ...attributes])].filter((name) => !known.has(name));
+  expect(others).toEqual(['trpc_gateway.call_errors']);
+});
 
-  it('a request with an unknown method has http.request.method _OTHER and the original method', async () => {
-    const started = await start();
-    await fetch(`http://127.0.0.1:${started.port}/v1/pets/7`, { method: 'PURGE' });
-    expect(spanNamed(started, 'HTTP /v1/pets/{id}').attributes).toMatchObject({
-      [ATTR_HTTP_REQUEST_METHOD]: '_OTHER',
-      [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: 'PURGE',
-    });
+it('a request with an unknown method has http.request.method _OTHER and the original method', async () => {
+  const started = await start();
+  await fetch(`http://127.0.0.1:${started.port}/v1/pets/7`, { method: 'PURGE' });
+  expect(spanNamed(started, 'HTTP /v1/pets/{id}').attributes).toMatchObject({
+    'http.request.method': '_OTHER',
+    'http.request.method_original': 'PURGE',
   });
+});
 
-  it.each<[name: string, unit: string, attributes: readonly string[]]>([
-    [
-      METRIC_HTTP_SERVER_REQUEST_DURATION,
-      's',
-      [
-        ATTR_HTTP_REQUEST_METHOD,
-        ATTR_URL_SCHEME,
-        ATTR_HTTP_RESPONSE_STATUS_CODE,
-        ATTR_HTTP_ROUTE,
-        ATTR_ERROR_TYPE,
-      ],
+it('the duration of a failing call, and of its request, is recorded with the attributes of both', async () => {
+  const started = await start();
+  await started.get('/trpc/full');
+  const method = { 'http.request.method': 'GET', 'url.scheme': 'http' };
+  const rpc = { 'rpc.system.name': 'trpc', 'rpc.method': 'full' };
+  const full = { 'rpc.response.status_code': 'SERVICE_UNAVAILABLE', 'error.type': 'SERVICE_UNAVAILABLE' };
+  expect(started.named('rpc.server.call.duration')).toMatchObject({
+    options: { unit: 's' },
+    values: [{ attributes: { ...rpc, ...full } }],
+  });
+  expect(started.named('http.server.request.duration')).toMatchObject({
+    options: { unit: 's' },
+    values: [
+      {
+        attributes: {
+          ...method,
+          'http.route': '/trpc/{path}',
+          'http.response.status_code': 503,
+          'error.type': '503',
+        },
+      },
     ],
-    [METRIC_HTTP_SERVER_ACTIVE_REQUESTS, '{request}', [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_SCHEME]],
-    [
-      METRIC_RPC_SERVER_CALL_DURATION,
-      's',
-      [ATTR_RPC_SYSTEM_NAME, ATTR_RPC_METHOD, ATTR_RPC_RESPONSE_STATUS_CODE, ATTR_ERROR_TYPE],
-    ],
-  ])(
-    'the metric %s, in %s, has every attribute that the conventions require',
-    async (name, unit, attributes) => {
-      const started = await start();
-      await started.get('/trpc/full');
-      const { options, values } = started.named(name) ?? {};
-      expect(options?.unit).toBe(unit);
-      expect(Object.keys(values?.[0]?.attributes ?? {})).toEqual(expect.arrayContaining([...attributes]));
-    },
-  );
+  });
+  const call = spanNamed(started, 'full');
+  expect([call.kind, call.attributes]).toMatchObject([
+    SpanKind.SERVER,
+    { ...rpc, ...full, 'server.address': '127.0.0.1', 'server.port': started.port },
+  ]);
 });
 
 it('a call of a tool has a span below that of its request, with the error that its result has', async () => {
@@ -256,7 +215,11 @@ describe('a request', () => {
     await started.get('/v1/pets/7?token=secret&a=b', { traceparent, 'user-agent': 'curl/8' });
     const span = spanNamed(started, 'GET /v1/pets/{id}');
     const { spanId, traceId: ofTrace } = span.spanContext();
-    expect([ofTrace, span.parentSpanContext?.spanId]).toEqual([traceId, parentId]);
+    expect([span.kind, ofTrace, span.parentSpanContext?.spanId]).toEqual([
+      SpanKind.SERVER,
+      traceId,
+      parentId,
+    ]);
     expect(started.requestRecords).toMatchObject([{ trace: { traceId, spanId } }]);
     expect(span.attributes).toEqual({
       'http.request.method': 'GET',
@@ -272,13 +235,6 @@ describe('a request', () => {
       'network.protocol.version': '1.1',
       'user_agent.original': 'curl/8',
     });
-  });
-
-  it('a request starts a new trace if traceparent is missing or malformed', async () => {
-    const started = await start();
-    for (const headers of [{}, { traceparent: '00-zz' }]) await started.get('/v1/pets/7', headers);
-    const spans = started.spans();
-    expect(spans.map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined, undefined]);
   });
 
   it('the span of a request is the parent of spans in its procedure, over REST and tRPC', async () => {
@@ -297,8 +253,8 @@ describe('a request', () => {
 
   it('a request span has the status ERROR for server errors only', async () => {
     const started = await start();
-    for (const path of ['/v1/broken', '/v1/pets/x', '/v1/ticks']) await started.get(path);
-    await vi.waitFor(() => expect(started.spans()).toHaveLength(3));
+    for (const path of ['/v1/broken', '/v1/pets/x', '/v1/ticks', '/openapi.json']) await started.get(path);
+    await vi.waitFor(() => expect(started.spans()).toHaveLength(4));
     const errors = started
       .spans()
       .map(({ attributes, status }) => [attributes['http.route'], status.code, attributes['error.type']]);
@@ -306,6 +262,7 @@ describe('a request', () => {
       ['/v1/broken', SpanStatusCode.ERROR, '500'],
       ['/v1/pets/{id}', SpanStatusCode.UNSET, undefined],
       ['/v1/ticks', SpanStatusCode.ERROR, expect.any(String)],
+      ['/openapi.json', SpanStatusCode.UNSET, undefined],
     ]);
   });
 
@@ -318,6 +275,7 @@ describe('a request', () => {
       { value: 1, attributes: labels },
       { value: -1, attributes: labels },
     ]);
+    expect(started.named('http.server.active_requests')?.options?.unit).toBe('{request}');
     const duration = started.named('http.server.request.duration');
     expect(duration?.values[0]?.value).toBeGreaterThan(0.004);
     expect(duration?.options?.advice?.explicitBucketBoundaries).toEqual([
@@ -342,28 +300,18 @@ describe('a request', () => {
 describe('a call over tRPC', () => {
   it('each tRPC call of a batch is a child span of its request', async () => {
     const started = await start();
-    await started.get('/trpc/slow,full?batch=1');
+    await started.get('/trpc/slow,full,pet?batch=1');
     const { spanId } = spanNamed(started, 'GET /trpc/{path}').spanContext();
-    const calls = ['slow', 'full'].map((name) => spanNamed(started, name));
-    expect(calls.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual([spanId, spanId]);
+    const calls = ['slow', 'full', 'pet'].map((name) => spanNamed(started, name));
+    expect(calls.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(calls.map(() => spanId));
     expect(
       calls.map(({ attributes, status }) => [attributes['rpc.response.status_code'], status.code]),
     ).toEqual([
       ['OK', SpanStatusCode.UNSET],
       ['SERVICE_UNAVAILABLE', SpanStatusCode.ERROR],
+      // An error of the client.
+      ['BAD_REQUEST', SpanStatusCode.UNSET],
     ]);
-  });
-
-  it('logFields has the trace of the current tRPC call, and is empty outside a request', async () => {
-    const started = await start();
-    const telemetry = await openTelemetry();
-    const fields: unknown[] = [];
-    onSlow = () => void fields.push(telemetry?.logFields());
-    onTestFinished(() => void (onSlow = () => {}));
-    await started.get('/trpc/slow');
-    const { spanId } = spanNamed(started, 'slow').spanContext();
-    expect(fields).toEqual([{ trace_id: traceId, span_id: spanId }]);
-    expect(telemetry?.logFields()).toEqual({});
   });
 
   it('a tRPC call on a WebSocket is a span in the trace of the upgrade request', async () => {
@@ -384,7 +332,7 @@ describe('a call over tRPC', () => {
 });
 
 it('startService passes telemetry to the gateway and to the log', async () => {
-  const { spans } = await start();
+  const started = await start();
   const logged: unknown[] = [];
   onSlow = () => void logged.push(logFields?.());
   onTestFinished(() => void (onSlow = () => {}));
@@ -410,8 +358,10 @@ it('startService passes telemetry to the gateway and to the log', async () => {
   });
   onTestFinished(() => service.close({ drainMs: 0 }));
   await (await fetch(`${service.origin}/v1/slow`)).text();
-  expect(spans().map(({ name }) => name)).toContain('GET /v1/slow');
-  expect(logged).toEqual([{ trace_id: expect.any(String), span_id: expect.any(String) }]);
+  const { spanId, traceId: ofTrace } = spanNamed(started, 'GET /v1/slow').spanContext();
+  expect(logged).toEqual([{ trace_id: ofTrace, span_id: spanId }]);
+  // Outside a request.
+  expect(logFields?.()).toEqual({});
 });
 
 it('openTelemetry returns undefined and loads nothing if no SDK is registered', async () => {

@@ -5,14 +5,19 @@ import { log } from 'trpc-gateway-runtime/log';
 import { gauge, metrics } from 'trpc-gateway-runtime/metrics';
 import { router } from './router.ts';
 
-// The program of the README with the test router. OPTIONS has additional options of `run` as JSON.
-const { NOTES: notes = '', OPTIONS = '{}' } = process.env;
+// The program of the README with the test router. OPTIONS has additional options of `run` as JSON, and HANGS is the worker
+// whose start never completes: `first` or `second`.
+const { HANGS: hangs, NOTES: notes = '', OPTIONS = '{}' } = process.env;
 
 await run({
   log: log({ level: 'info', requests: 'errors' }),
   docs: docsPage(),
   admin: { port: 0, metrics: metrics() },
-  async start({ options, onClose }) {
+  async start({ options, isFirst, onClose }) {
+    if (hangs !== undefined && isFirst === (hangs === 'first')) {
+      process.stderr.write('hangs\n');
+      await new Promise((resolve) => setTimeout(resolve, 600_000));
+    }
     onClose(() => process.stderr.write('closed\n'));
     const gateway = await createGateway({
       ...options,

@@ -7,20 +7,16 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { RunOptions } from '../options.ts';
 
-/** The program of `hangingService.ts`. */
-export const hangingService = () => join(bundle, 'hangingService.mjs');
-
 /** The program's source. It is also bundled, which reduces the CPU time of a start from 600 to 150 ms. */
 export const sources = fileURLToPath(new URL('service.ts', import.meta.url));
 const bundle = fileURLToPath(new URL(`../../dist-test-${process.pid}/`, import.meta.url));
 
 beforeAll(() =>
   build({
-    entryPoints: [sources, fileURLToPath(new URL('hangingService.ts', import.meta.url))],
+    entryPoints: [sources],
     outdir: bundle,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node22',
@@ -36,8 +32,6 @@ afterAll(() => rm(bundle, { recursive: true, force: true }));
 export interface Notes extends RunningService {
   /** The origin of the admin port. */
   readonly admin: string;
-  /** The temporary folder of the test. */
-  readonly folder: string;
   /** Returns the names of stored notes, and how often each was stored. */
   readonly namesKept: () => Promise<Map<string, number>>;
   /** Returns the log lines with this message. */
@@ -45,29 +39,34 @@ export interface Notes extends RunningService {
 }
 
 /**
- * Starts the notes service and kills it when the test ends.
+ * Starts a process of the notes service, and kills it when the test ends.
  * @param options options that are serializable as JSON
  */
-export async function startNotes(
-  options: Partial<RunOptions> = {},
+export function startProcess(
+  options: Partial<RunOptions>,
+  env: NodeJS.ProcessEnv,
   program = join(bundle, 'service.mjs'),
-): Promise<Notes> {
-  const folder = await temporaryFolder();
-  const notes = join(folder, 'notes.txt');
-  await writeFile(notes, '');
+) {
   const started = startService(process.execPath, [program], {
-    env: { PATH: process.env['PATH'], NOTES: notes, OPTIONS: JSON.stringify(options) },
+    env: { PATH: process.env['PATH'], OPTIONS: JSON.stringify(options), ...env },
   });
   onTestFinished(async () => {
     started.child.kill('SIGKILL');
     await started.exited;
   });
-  const service = await listening(started);
+  return started;
+}
+
+/** Starts the notes service until the test ends, with options that are serializable as JSON. */
+export async function startNotes(options: Partial<RunOptions> = {}, program?: string): Promise<Notes> {
+  const folder = await temporaryFolder();
+  const notes = join(folder, 'notes.txt');
+  await writeFile(notes, '');
+  const service = await listening(startProcess(options, { NOTES: notes }, program));
   const logged = (message: string) => logLines(service).filter(({ msg }) => msg === message);
   return {
     ...service,
     admin: String(logged('listening')[0]?.['admin']),
-    folder,
     logged,
     async namesKept() {
       const names = new Map<string, number>();

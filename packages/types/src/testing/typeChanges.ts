@@ -6,39 +6,17 @@ interface Change {
   readonly sentence: string;
 }
 
-/** An assignability check for a procedure of both routers, and the change that it reports if it fails. */
-interface TypeCheck {
-  readonly from: 'before' | 'after';
-  readonly part: 'RouterInputs' | 'RouterOutputs';
-  readonly isBreaking: boolean;
-  readonly sentence: string;
-}
-
-const typeChecks: readonly TypeCheck[] = [
-  {
-    from: 'before',
-    part: 'RouterInputs',
-    isBreaking: true,
-    sentence: 'some inputs that were valid are no longer valid',
-  },
-  {
-    from: 'after',
-    part: 'RouterOutputs',
-    isBreaking: true,
-    sentence: 'its output can have values that were not possible before',
-  },
-  {
-    from: 'after',
-    part: 'RouterInputs',
-    isBreaking: false,
-    sentence: 'it accepts inputs that were not valid before',
-  },
-  {
-    from: 'before',
-    part: 'RouterOutputs',
-    isBreaking: false,
-    sentence: 'some values of its output are no longer possible',
-  },
+/** Assignability checks for a procedure of both routers, with the change that each reports if it fails. */
+const typeChecks: readonly (readonly [
+  from: 'before' | 'after',
+  part: 'RouterInputs' | 'RouterOutputs',
+  isBreaking: boolean,
+  sentence: string,
+])[] = [
+  ['before', 'RouterInputs', true, 'some inputs that were valid are no longer valid'],
+  ['after', 'RouterOutputs', true, 'its output can have values that were not possible before'],
+  ['after', 'RouterInputs', false, 'it accepts inputs that were not valid before'],
+  ['before', 'RouterOutputs', false, 'some values of its output are no longer possible'],
 ];
 
 /**
@@ -61,13 +39,13 @@ export async function typeChanges(before: string, after: string): Promise<readon
   const checks = [...old.keys()]
     .filter((name) => now.has(name))
     .flatMap((name) => typeChecks.map((typeCheck) => ({ name, typeCheck })));
-  const lines = checks.map(({ name, typeCheck: { from, part } }, at) => {
+  const lines = checks.map(({ name, typeCheck: [from, part] }, at) => {
     const to = from === 'before' ? 'after' : 'before';
     return `export const value${at}: ${to}.${part}['${name}'] = null as unknown as ${from}.${part}['${name}'];`;
   });
   const failedChecks = await linesThatDoNotCompile(before, after, lines);
   for (const [at, { name, typeCheck }] of checks.entries()) {
-    const { isBreaking, sentence } = typeCheck;
+    const [, , isBreaking, sentence] = typeCheck;
     if (failedChecks.has(at)) changes.push({ isBreaking, sentence: `${name}: ${sentence}` });
   }
   return changes;

@@ -96,7 +96,7 @@ export function bearerToken(source: HeaderSource): string | null | undefined {
  * @param resourceMetadata the URL of the protected resource's metadata (RFC 9728 §5.1)
  * @throws {GatewayError} for a realm that is not valid in a header
  */
-export function bearerChallenge(realm?: string, resourceMetadata?: string): Scheme['challenge'] {
+function bearerChallenge(realm?: string, resourceMetadata?: string): Scheme['challenge'] {
   const challengeWith = (error: Parameters<Scheme['challenge']>[0]) =>
     challengeOf('Bearer', { realm, ...error, resource_metadata: resourceMetadata });
   const missing = challengeWith(undefined);
