@@ -6,7 +6,7 @@ import {
   type SendOptions,
 } from 'trpc-gateway-test';
 import { expect } from 'vitest';
-import type { Served } from './served.ts';
+import type { Served } from './subject.ts';
 
 export type { SendOptions };
 

@@ -1,26 +1,46 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Client, connect, type ReceivedResponse } from './client.ts';
-import type { Serve, ServeOptions } from './served.ts';
+
+/** A running pet store and a valid API key for it. */
+export interface Served {
+  /** Scheme, host and port, without a trailing slash. */
+  readonly origin: string;
+  /** An API key that is valid until `close`. */
+  readonly apiKey: string;
+  /** Stops the server; requests afterwards fail to connect. */
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  /**
+   * An existing folder, empty at first, to store animals in: a case stops the server and starts it again on this folder.
+   * A store in a database can derive the database's name from the folder's. Default: a temporary store.
+   */
+  readonly dataDir?: string;
+}
+
+/** Starts a pet store on a free port. Without `dataDir` it starts empty, and `close` removes its data. */
+export type Serve = (options?: ServeOptions) => Promise<Served>;
 
 /** The server under test. */
 export interface Subject {
   /** A client of the server that all cases share: its store also holds the animals of other cases. */
   readonly client: Client;
   /** Starts a server for the running case alone; it is closed when the case ends. */
-  start(options?: ServeOptions): Promise<Client>;
+  start(): Promise<Client>;
   /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
-  own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions): { readonly client: Client };
+  own(prepare?: (client: Client) => Promise<void>): { readonly client: Client };
   /** Starts a server that the case closes itself. */
   readonly serve: Serve;
 }
 
 /** Creates the subject of a conformance run, with one shared server for the surrounding `describe`. */
 export function subject(serve: Serve): Subject {
-  function own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions) {
+  function own(prepare?: (client: Client) => Promise<void>) {
     let client: Client | undefined;
     let close: (() => Promise<void>) | undefined;
     beforeAll(async () => {
-      const served = await serve(options);
+      const served = await serve();
       close = () => served.close();
       client = await connect(served);
       await prepare?.(client);
@@ -39,8 +59,8 @@ export function subject(serve: Serve): Subject {
     get client() {
       return shared.client;
     },
-    async start(options) {
-      const served = await serve(options);
+    async start() {
+      const served = await serve();
       onTestFinished(() => served.close());
       return connect(served);
     },
