@@ -5,7 +5,8 @@ import { idempotencyCases } from './cases/idempotency.ts';
 import { interfaceCases } from './cases/interface.ts';
 import { pageCases } from './cases/pages.ts';
 import { rpcCases } from './cases/rpcCases.ts';
-import { type Serve, subject as subjectOf } from './subject.ts';
+import type { Serve } from './client.ts';
+import { subject as subjectOf } from './subject.ts';
 
 /**
  * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.

@@ -1,26 +1,5 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { type Client, connect, type ReceivedResponse } from './client.ts';
-
-/** A running pet store and a valid API key for it. */
-export interface Served {
-  /** Scheme, host and port, without a trailing slash. */
-  readonly origin: string;
-  /** An API key that is valid until `close`. */
-  readonly apiKey: string;
-  /** Stops the server; requests afterwards fail to connect. */
-  close(): Promise<void>;
-}
-
-export interface ServeOptions {
-  /**
-   * An existing folder, empty at first, to store animals in: a case stops the server and starts it again on this folder.
-   * A store in a database can derive the database's name from the folder's. Default: a temporary store.
-   */
-  readonly dataDir?: string;
-}
-
-/** Starts a pet store on a free port. Without `dataDir` it starts empty, and `close` removes its data. */
-export type Serve = (options?: ServeOptions) => Promise<Served>;
+import { type Client, connect, type ReceivedResponse, type Serve } from './client.ts';
 
 /** The server under test. */
 export interface Subject {

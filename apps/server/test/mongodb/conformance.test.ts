@@ -1,5 +1,5 @@
 import { petStoreConformance } from '../conformance/petStoreConformance.ts';
-import type { ServeOptions } from '../conformance/subject.ts';
+import type { ServeOptions } from '../conformance/client.ts';
 import { mongodbUri, type TestDatabase, testDatabase } from '@petstore/testing/mongodb';
 import { afterAll, describe } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';

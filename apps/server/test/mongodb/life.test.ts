@@ -79,7 +79,8 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
   test('exactly one of four processes that wait for the database creates the first key, and they stop gracefully without it', async () => {
     const { serve, command, proxy, env } = await newDistantDatabase();
     proxy.set({ kind: 'reject' });
-    const servers = await Promise.all(Array.from({ length: 4 }, () => serve({ env })));
+    const options = { env: { ...env, MONGODB_TIMEOUT_MS: '5000' } };
+    const servers = await Promise.all(Array.from({ length: 4 }, () => serve(options)));
     await sleep(1_500);
     expect(servers.flatMap(({ stderr }) => stderr())).toEqual(['', '', '', '']);
     proxy.set({ kind: 'none' });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { everyForm, longForm } from '@petstore/testing/forms';
 import { mongodbUri } from '@petstore/testing/mongodb';
+import { slowness } from '@petstore/testing/slowness';
 import { expect, test } from 'vitest';
 import { listAll, problemsOf, startCreates } from '../testing/creates.ts';
 import { faults, startFaultyService } from '../testing/faultyService.ts';
@@ -23,7 +24,7 @@ const cells = (['folder', 'database'] as const)
 // The long form: `npm run test:storefaults -w @petstore/server`.
 test.each(cells)(
   'with the fault "$fault", two processes on a $store lose no acknowledged animal, store none twice and recover',
-  { timeout: rounds * 60_000 },
+  { timeout: rounds * 60_000 * slowness },
   async ({ store, fault, begin }) => {
     const service = await startFaultyService(store);
     const creates = startCreates(service.places.map(({ front }) => front.uri));
@@ -37,11 +38,11 @@ test.each(cells)(
     await creates.stop();
     const serving = service.places.find(({ server: { child } }) => child.exitCode === null);
     expect(problemsOf(creates, await listAll(serving?.server.origin ?? ''))).toEqual([]);
-    for (const { server } of service.places) {
-      const exit = await server.stop();
-      // LMDB cannot be used after an error of a meta page, and lmdb 3.5.6 damages its heap at times after a failed write.
-      if (fault !== 'EIO of pwrite64') expect(exit).toEqual({ code: 0, signal: null });
-    }
-    if (store === 'folder') expect(await service.command(['verify'])).toMatchObject({ code: 0 });
+    const exits = await Promise.all(service.places.map(({ server }) => server.stop()));
+    // LMDB cannot be used after an error of a meta page, and lmdb 3.5.6 damages its heap at times after a failed write.
+    const mayFail = fault === 'EIO of pwrite64';
+    expect(exits.filter(({ code }) => code !== 0 && !mayFail)).toEqual([]);
+    const verified = store === 'folder' ? await service.command(['verify']) : { code: 0 };
+    expect(verified).toMatchObject({ code: 0 });
   },
 );

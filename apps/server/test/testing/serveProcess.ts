@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Serve } from '../conformance/subject.ts';
+import type { Serve } from '../conformance/client.ts';
 import { apiKey } from './newFolder.ts';
 import { listening, run, type RunOptions } from './petStoreProcess.ts';
 
