@@ -56,7 +56,7 @@ const leastWorkers = 6;
 const longTests = [
   'apps/examples/src/answers/{answers,pages.browser,resync.browser}',
   'apps/examples/src/oneLogin/pages.browser',
-  'packages/embedded-store/src/{crash,damage,fullDisk,processes}',
+  'packages/embedded-store/src/{damage,fullDisk,processes}',
   'packages/faults/src/real/faults',
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
@@ -66,7 +66,7 @@ const longTests = [
   'packages/shared/src/state/{redisFaults,unavailable}',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',
-  'apps/server/test/process/{certificateReload,diskFaults,drain,failedStore,killed}',
+  'apps/server/test/process/{certificateReload,failedStore}',
   'apps/server/test/docs/docsPage.browser',
 ].map((name) => `${name}.test.ts`);
 /** Tests whose routers declare errors by `.errors()`, which tRPC has since 11.22.1. */

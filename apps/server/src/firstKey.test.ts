@@ -56,20 +56,12 @@ describe('the first start on a new store', () => {
   });
 });
 
-test.each<[string, (keys: KeyStore) => Promise<unknown>]>([
-  ['has a key', (keys) => keys.add({ name: 'mine', hash: 'hash', createdAt: 1 })],
-  [
-    'had a key that was revoked',
-    async (keys) => {
-      await keys.add({ name: 'mine', hash: 'hash', createdAt: 1 });
-      await keys.revoke('mine', 2);
-    },
-  ],
-])('a start prints nothing but its log if the store %s', async (_, prepare) => {
+test('a start prints nothing but its log if the store had a key, even one that was revoked', async () => {
   const { serve, dataDir } = await newFolder();
-  const store = await openStore(readConfiguration({ DATA_DIR: dataDir }));
-  await prepare(store.keys);
-  await store.close();
+  const { keys, close } = await openStore(readConfiguration({ DATA_DIR: dataDir }));
+  await keys.add({ name: 'mine', hash: 'hash', createdAt: 1 });
+  await keys.revoke('mine', 2);
+  await close();
   const server = await serve();
   expect(server.stderr()).toBe('');
   expect(logLines(server).filter(({ level }) => level === 30)).toMatchObject([{ msg: 'listening' }]);

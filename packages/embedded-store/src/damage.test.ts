@@ -2,13 +2,13 @@ import { open, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { open as openLmdb } from 'lmdb';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { idKey } from './indexKey.ts';
-import { openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openEmbeddedStore, type TableReport, verifyFolder } from './index.ts';
 import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 import { readInProcess } from './testing/startStoreProcess.ts';
-import { collections, type Animal, animals } from '@petstore/core';
+import { verificationErrors } from './testing/verificationErrors.ts';
+import { collections, animals } from '@petstore/core';
 
 let dataDir: string;
 let file: string;
@@ -146,24 +146,19 @@ describe('a damaged data file', () => {
 });
 
 describe('verifyFolder', () => {
-  const remove = (table: string, pick: (keys: Buffer[]) => Buffer | undefined = (keys) => keys[0]) =>
-    async function removeEntry(): Promise<void> {
+  /** Changes an entry of a table, by default the first one, or removes it. */
+  const changeEntry = (table: string, at: number, change: (value: Buffer) => Buffer | undefined) =>
+    async function changed(): Promise<void> {
       const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
       const entries = root.openDB<Buffer, Buffer>(table, { encoding: 'binary', keyEncoding: 'binary' });
-      const key = pick([...entries.getKeys()].map((each) => Buffer.from(each)));
-      if (key !== undefined) entries.removeSync(key);
+      const key = [...entries.getKeys()].map((each) => Buffer.from(each))[at] ?? Buffer.alloc(0);
+      const value = change(Buffer.from(entries.get(key) ?? ''));
+      if (value === undefined) entries.removeSync(key);
+      else entries.putSync(key, value);
       await root.close();
     };
-
-  /** Replaces the value of the first entry of a table. */
-  const replace = (table: string, change: (value: Buffer) => Buffer) =>
-    async function replaceEntry(): Promise<void> {
-      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
-      const entries = root.openDB<Buffer, Buffer>(table, { encoding: 'binary', keyEncoding: 'binary' });
-      const [key] = [...entries.getKeys()].map((each) => Buffer.from(each));
-      if (key !== undefined) entries.putSync(key, change(Buffer.from(entries.get(key) ?? '')));
-      await root.close();
-    };
+  const remove = (table: string, at = 0) => changeEntry(table, at, () => undefined);
+  const replace = (table: string, change: (value: Buffer) => Buffer) => changeEntry(table, 0, change);
   const flipped = (value: Buffer) => {
     value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
     return value;
@@ -198,13 +193,15 @@ describe('verifyFolder', () => {
       'an index entry of a record with another value',
       'animals.status',
       /^it names animal 2, which has another status$/,
-      replaceAnimal(2, { id: 2, name: 'Bello', categoryId: 2, status: 'pending' }),
+      changeEntry('animals', 1, () =>
+        jsonRow().encode({ id: 2, name: 'Bello', categoryId: 2, status: 'pending' }),
+      ),
     ],
     [
       'an index entry without its record',
       'animals.status',
       /^it names animal 2, which has another status$/,
-      remove('animals', (keys) => keys[1]),
+      remove('animals', 1),
     ],
     [
       'an API key with a flipped bit',
@@ -266,9 +263,10 @@ describe('verifyFolder', () => {
     const store = await openEmbeddedStore({ dataDir, collections });
     await store.collection(animals).createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k' });
     await store.close();
-    expect(await verificationErrors()).toEqual([]);
+    expect(await verificationErrors(dataDir, collections)).toEqual(new Map());
     await damageTable();
-    expect(await verificationErrors()).toContainEqual([table, [expect.stringMatching(clause)]]);
+    const errors = await verificationErrors(dataDir, collections);
+    expect(errors.get(table)).toEqual([expect.stringMatching(clause)]);
   });
 
   test('verifyFolder does not report an expired entry that was not removed yet', async () => {
@@ -278,7 +276,8 @@ describe('verifyFolder', () => {
     await store.close();
     await remove('reservations')();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_001 });
-    expect(await verificationErrors().finally(() => vi.useRealTimers())).toEqual([]);
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await verificationErrors(dataDir, collections)).toEqual(new Map());
   });
 
   test.for([
@@ -303,32 +302,6 @@ describe('verifyFolder', () => {
     expect(reports[0]?.errors).toHaveLength(described);
     expect(reports[0]?.isDamaged).toBe(true);
   });
-
-  function replaceAnimal(id: number, animal: Animal) {
-    return async () => {
-      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
-      const rows = openTable<Animal | null, number>(root, 'animals', {
-        encoder: jsonRow<Animal>(),
-        keyEncoder: idKey,
-      });
-      root.transactionSync(() => put(rows, id, animal));
-      await root.close();
-    };
-  }
-
-  async function verificationErrors(): Promise<[string, readonly string[]][]> {
-    const errors: [string, readonly string[]][] = [];
-    await verifyFolder({
-      dataDir,
-      tables: verifiedTables(collections),
-      onProgress: () => {},
-      onTable: (report) => {
-        if (report.errorCount > 0) errors.push([report.table, report.errors]);
-      },
-      collections,
-    });
-    return errors;
-  }
 });
 
 async function setMeta(key: string, value: number): Promise<void> {

@@ -122,25 +122,26 @@ describe.skipIf(!canRun)('a folder without permissions', () => {
   beforeEach(() => chmod(folder, 0o755));
   afterEach(() => chmod(dataDir, 0o700).catch(() => undefined));
 
-  test.for([0o000, 0o555])(
-    'openEmbeddedStore fails with forbidden for a folder with mode %o',
-    async (mode) => {
-      await mkdir(dataDir);
-      await chmod(dataDir, mode);
-      expect(await readInProcess(dataDir, user)).toEqual(forbidden);
-    },
-  );
-
-  test('openEmbeddedStore fails with forbidden for a new folder in a read-only folder', async () => {
-    dataDir = join(folder, 'locked', 'data');
-    await mkdir(dirname(dataDir), { mode: 0o555 });
-    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
-  });
-
-  test('openEmbeddedStore fails with forbidden for a read-only data file', async () => {
-    await (await openEmbeddedStore({ dataDir, collections })).close();
-    if (isRoot) await chown(dataDir, 65_534, 65_534);
-    await chmod(join(dataDir, 'petstore.mdb'), 0o444);
+  test.for<[what: string, prepare: () => Promise<unknown>]>([
+    ['a folder without any permission', () => mkdir(dataDir, { mode: 0o000 })],
+    ['a read-only folder', () => mkdir(dataDir, { mode: 0o555 })],
+    [
+      'a new folder in a read-only folder',
+      () => {
+        dataDir = join(folder, 'locked', 'data');
+        return mkdir(dirname(dataDir), { mode: 0o555 });
+      },
+    ],
+    [
+      'a read-only data file',
+      async () => {
+        await (await openEmbeddedStore({ dataDir, collections })).close();
+        if (isRoot) await chown(dataDir, 65_534, 65_534);
+        await chmod(join(dataDir, 'petstore.mdb'), 0o444);
+      },
+    ],
+  ])('openEmbeddedStore fails with forbidden for %s', async ([, prepare]) => {
+    await prepare();
     expect(await readInProcess(dataDir, user)).toEqual(forbidden);
   });
 

@@ -1,5 +1,6 @@
+import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { toReadError, toStoreError } from './errors.ts';
+import { toCommitError, toReadError, toStoreError } from './errors.ts';
 
 const einval = Object.assign(new Error('Invalid argument'), { code: 22 });
 
@@ -17,4 +18,10 @@ test('EINVAL of LMDB is fatal for a read of an open store, and unavailable when 
     code: 'unavailable',
     message: 'The data folder /data cannot be used: EINVAL.',
   });
+});
+
+// EFBIG: a limit on the file size, such as that of prlimit(1).
+test.each(['ENOSPC', 'EFBIG'] as const)('%s of a write is full', async (name) => {
+  const error = Object.assign(new Error(name), { code: constants.errno[name] });
+  expect(await toCommitError(error, '/data')).toMatchObject({ code: 'full', cause: error });
 });

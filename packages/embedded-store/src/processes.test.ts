@@ -27,20 +27,6 @@ test('processes that start concurrently on a new folder assign unique ids withou
   await store.close();
 });
 
-test('one of eight processes that add the first key concurrently succeeds', async () => {
-  const children = Array.from({ length: 8 }, (_, index) =>
-    startStoreProcess(['addFirst', dataDir, `key ${index}`]),
-  );
-  const ended = await Promise.all(children.map((child) => child.rest()));
-  const added = ended.flatMap(({ results }) => results);
-  expect(added).toHaveLength(8);
-  expect(added.filter((each) => each === true)).toHaveLength(1);
-
-  const store = await openEmbeddedStore({ dataDir, collections });
-  expect(await store.keys.list()).toHaveLength(1);
-  await store.close();
-});
-
 test('get returns an animal that another process acknowledged in the same turn of the event loop', async () => {
   const store = await openEmbeddedStore({ dataDir, collections });
   expect(await store.collection(animals).list({ limit: 1 })).toEqual({ records: [], hasNext: false });

@@ -3,25 +3,21 @@ import { collections, issueKey } from '@petstore/core';
 import { openEmbeddedTransfer } from '@petstore/embedded-store';
 import { describe, expect, test } from 'vitest';
 import { type Folder, newFolder } from '../../test/testing/newFolder.ts';
-import { checksumIn, newStock } from '../../test/testing/newStock.ts';
+import { newStock } from '../../test/testing/newStock.ts';
 import { someAnimals } from '../../test/testing/someAnimals.ts';
 import { type CopyCommand, runCopy } from './copy.ts';
-import { createPet, rex } from '../../test/testing/petCalls.ts';
+import { createPet, listPets, rex } from '../../test/testing/petCalls.ts';
 
 const { key, hash } = issueKey();
+
+/** The checksum that a copy prints. */
+const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
 
 type Stores = Pick<CopyCommand, 'from' | 'to'>;
 
 /** Copies the data folder in this process. */
 const copy = ({ dataDir, inProcess }: Folder, to: string, { resume = false } = {}) =>
   inProcess((configuration) => runCopy({ run: 'copy', from: dataDir, to, resume }, configuration));
-
-const list = async (origin: string) => {
-  const response = await fetch(`${origin}/v1/pets?limit=100`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  return { status: response.status, animals: await response.json() };
-};
 
 describe('copy between data folders', () => {
   test('copy copies animals and keys, prints their numbers, and continues the ids', async () => {
@@ -42,7 +38,8 @@ describe('copy between data folders', () => {
 
     const server = await folder.serve({ env: { DATA_DIR: to } });
     expect(server.stderr()).toBe('');
-    expect(await list(server.origin)).toEqual({ status: 200, animals: someAnimals(50) });
+    const listed = await listPets(server.origin, { key, query: '?limit=100' });
+    expect(await listed.json()).toEqual(someAnimals(50));
     const created = await createPet(server.origin, rex, { key });
     expect(await created.json()).toMatchObject({ id: 151 });
   });

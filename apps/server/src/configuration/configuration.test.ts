@@ -36,17 +36,15 @@ describe('the defaults', () => {
     LOG_REQUESTS: 'errors',
   };
 
-  test('the defaults apply if nothing is set', () => {
-    expect(readConfiguration({})).toEqual(defaults);
-  });
-
-  test('the defaults apply to empty variables', () => {
-    const empty = Object.keys(Configuration.shape).map((name) => [name, ''] as const);
-    expect(readConfiguration(Object.fromEntries(empty))).toEqual(defaults);
-  });
-
-  test('the defaults apply whatever other variables are set', () => {
-    expect(readConfiguration({ PATH: '/usr/bin', port: '1' })).toEqual(defaults);
+  test.each([
+    ['nothing is set', {}],
+    [
+      'all variables are empty',
+      Object.fromEntries(Object.keys(Configuration.shape).map((name) => [name, ''])),
+    ],
+    ['other variables are set', { PATH: '/usr/bin', port: '1' }],
+  ])('the defaults apply if %s', (_, environment) => {
+    expect(readConfiguration(environment)).toEqual(defaults);
   });
 });
 

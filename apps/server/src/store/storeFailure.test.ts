@@ -1,7 +1,7 @@
 import { StoreError } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 import { expect, test } from 'vitest';
-import { storeFailure } from './storeFailure.ts';
+import { storeChecks, storeFailure } from './storeFailure.ts';
 
 const full = new StoreError('full', 'no space', { cause: new StoreError('damaged', 'why') });
 const fatal = new StoreError('fatal', 'no disk');
@@ -14,4 +14,14 @@ test.each([
   ['a value that is no error', 'no', undefined],
 ])('the kind of %s is the code of the error of the store, if there is one', (_, error, kind) => {
   expect(storeFailure(error)).toEqual(kind);
+});
+
+// The name of the check is the reason if the store does not respond.
+test.each([
+  ['is damaged', new StoreError('damaged', 'a page is damaged'), 'damaged'],
+  ['is unavailable', new StoreError('unavailable', '10.0.0.1 timed out'), 'unavailable'],
+  ['fails unexpectedly', new TypeError('x is not a function'), 'unknown'],
+])('the reason of /readyz is one word if the store %s', async (_, cause, reason) => {
+  const { unavailable = () => {} } = storeChecks({ ready: () => Promise.reject(cause) });
+  await expect(async () => unavailable()).rejects.toMatchObject({ reason, cause });
 });

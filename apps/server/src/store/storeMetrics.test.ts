@@ -1,8 +1,12 @@
-import { animals, type Store } from '@petstore/core';
+import { animals, type Store, StoreError } from '@petstore/core';
 import { expect, test } from 'vitest';
 import { createStoreMetrics } from './storeMetrics.ts';
 
 const returns = () => undefined;
+
+function throwing(error: Error): never {
+  throw error;
+}
 
 /** A store whose operations return `undefined`. */
 const store = {
@@ -32,4 +36,34 @@ test('the readiness of several processes is that of the worst one, and their rem
   const aggregators = families.map(({ name, aggregator }) => [name, aggregator]);
   expect(aggregators).toContainEqual(['petstore_store_ready', 'min']);
   expect(aggregators).toContainEqual(['petstore_remembered_keys', 'sum']);
+});
+
+test('failed operations are counted by operation and error, whether they throw or reject', async () => {
+  const { wrapStore, families } = createStoreMetrics();
+  for (const error of [new StoreError('full', 'no space'), new TypeError('x is not a function')]) {
+    const failing = { create: async () => throwing(error), get: () => throwing(error) };
+    const records = wrapStore({ ...store, collection: () => failing as never }).collection(animals);
+    await expect(records.create({ name: 'Rex', categoryId: 1 })).rejects.toBe(error);
+    expect(() => records.get(1)).toThrow(error);
+  }
+  const [durations, counted] = await families(store, 0);
+  const operations = ['create', 'get'].map((operation) => ({ collection: 'animals', operation }));
+  expect(counted?.values).toEqual(
+    operations.flatMap((labels) =>
+      ['full', 'other'].map((error) => ({ labels: { ...labels, error }, value: 1 })),
+    ),
+  );
+  const ends = (durations?.values ?? []).filter(({ metricName }) => metricName?.endsWith('_count'));
+  expect(ends.filter(({ value }) => value === 2).map(({ labels }) => labels)).toEqual(operations);
+});
+
+test.each<[what: string, ready: Store['ready'], isReady: number]>([
+  ['can serve', () => {}, 1],
+  ['cannot', () => Promise.reject(new StoreError('unavailable', 'It is away.')), 0],
+  ['does not respond', () => new Promise(() => {}), 0],
+])('petstore_store_ready of a store that %s', async (_, ready, isReady) => {
+  const families = await createStoreMetrics().families({ ready }, 0);
+  expect(families.find(({ name }) => name === 'petstore_store_ready')?.values).toMatchObject([
+    { value: isReady },
+  ]);
 });

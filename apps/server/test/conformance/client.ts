@@ -6,9 +6,29 @@ import {
   type SendOptions,
 } from 'trpc-gateway-test';
 import { expect } from 'vitest';
-import type { Served } from './served.ts';
 
 export type { SendOptions };
+
+/** A running pet store and a valid API key for it. */
+export interface Served {
+  /** Scheme, host and port, without a trailing slash. */
+  readonly origin: string;
+  /** An API key that is valid until `close`. */
+  readonly apiKey: string;
+  /** Stops the server; requests afterwards fail to connect. */
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  /**
+   * An existing folder, empty at first, to store animals in: a case stops the server and starts it again on this folder.
+   * A store in a database can derive the database's name from the folder's. Default: a temporary store.
+   */
+  readonly dataDir?: string;
+}
+
+/** Starts a pet store on a free port. Without `dataDir` it starts empty, and `close` removes its data. */
+export type Serve = (options?: ServeOptions) => Promise<Served>;
 
 /** A response of the pet store. */
 export interface ReceivedResponse extends TestResponse {

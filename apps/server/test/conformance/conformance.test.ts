@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { petStoreConformance } from './petStoreConformance.ts';
 import { openEmbeddedStore } from '@petstore/embedded-store';
 import { expect, onTestFinished, test } from 'vitest';
@@ -14,8 +12,7 @@ const serve = serveProcess();
 petStoreConformance('the process, from its sources, on the embedded store', serve);
 
 test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an earlier version stored', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = await temporaryFolder();
   const store = await openEmbeddedStore({ dataDir, collections });
   const animal = await store.collection(animals).create({ name: 'é'.repeat(100_000), categoryId: 1 });
   await store.close();

@@ -1,23 +1,12 @@
 import { describe } from 'vitest';
 import { animalCases } from './cases/animals.ts';
-import { authenticationCases } from './cases/authentication.ts';
-import { documentCases } from './cases/document.ts';
 import { durabilityCases } from './cases/durability.ts';
-import { errorCases } from './cases/errors.ts';
-import { headerCases } from './cases/headers.ts';
 import { idempotencyCases } from './cases/idempotency.ts';
-import { integerCases } from './cases/integers.ts';
 import { interfaceCases } from './cases/interface.ts';
 import { pageCases } from './cases/pages.ts';
-import { propertyCases } from './cases/properties.ts';
 import { rpcCases } from './cases/rpcCases.ts';
+import type { Serve } from './client.ts';
 import { subject as subjectOf } from './subject.ts';
-import type { Serve } from './served.ts';
-
-export interface ConformanceOptions {
-  /** Whether animals outlive the process. A store in memory sets it to false. Default: true. */
-  readonly keepsAnimals?: boolean;
-}
 
 /**
  * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
@@ -32,11 +21,7 @@ export interface ConformanceOptions {
  *   on every adapter; the cases here check one or two forms of each
  * - 500, 503 and 504 with `Retry-After`: the tests of the gateway and the server cover failing stores
  */
-export function petStoreConformance(
-  name: string,
-  serve: Serve,
-  { keepsAnimals = true }: ConformanceOptions = {},
-): void {
+export function petStoreConformance(name: string, serve: Serve): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {
     const subject = subjectOf(serve);
@@ -44,7 +29,7 @@ export function petStoreConformance(
     for (const [group, cases] of Object.entries(GROUPS)) {
       // oxlint-disable-next-line vitest/valid-title -- a key of GROUPS
       describe(group, () => {
-        cases(subject, keepsAnimals);
+        cases(subject);
       });
     }
   });
@@ -54,13 +39,7 @@ const GROUPS = {
   interface: interfaceCases,
   pages: pageCases,
   animals: animalCases,
-  integers: integerCases,
-  errors: errorCases,
-  authentication: authenticationCases,
-  headers: headerCases,
   idempotency: idempotencyCases,
   'tRPC protocol': rpcCases,
-  document: documentCases,
   durability: durabilityCases,
-  properties: propertyCases,
 };

@@ -1,26 +1,25 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { type Client, connect, type ReceivedResponse } from './client.ts';
-import type { Serve, ServeOptions } from './served.ts';
+import { type Client, connect, type ReceivedResponse, type Serve } from './client.ts';
 
 /** The server under test. */
 export interface Subject {
   /** A client of the server that all cases share: its store also holds the animals of other cases. */
   readonly client: Client;
   /** Starts a server for the running case alone; it is closed when the case ends. */
-  start(options?: ServeOptions): Promise<Client>;
+  start(): Promise<Client>;
   /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
-  own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions): { readonly client: Client };
+  own(prepare?: (client: Client) => Promise<void>): { readonly client: Client };
   /** Starts a server that the case closes itself. */
   readonly serve: Serve;
 }
 
 /** Creates the subject of a conformance run, with one shared server for the surrounding `describe`. */
 export function subject(serve: Serve): Subject {
-  function own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions) {
+  function own(prepare?: (client: Client) => Promise<void>) {
     let client: Client | undefined;
     let close: (() => Promise<void>) | undefined;
     beforeAll(async () => {
-      const served = await serve(options);
+      const served = await serve();
       close = () => served.close();
       client = await connect(served);
       await prepare?.(client);
@@ -39,8 +38,8 @@ export function subject(serve: Serve): Subject {
     get client() {
       return shared.client;
     },
-    async start(options) {
-      const served = await serve(options);
+    async start() {
+      const served = await serve();
       onTestFinished(() => served.close());
       return connect(served);
     },

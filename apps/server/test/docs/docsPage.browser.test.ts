@@ -9,11 +9,6 @@ import { apiKey, newFolder } from '../testing/newFolder.ts';
 const execute = promisify(execFile);
 const picture = fileURLToPath(new URL('../../../../docs/docs-page.png', import.meta.url));
 
-interface Look {
-  readonly width?: number;
-  readonly colorScheme?: 'light' | 'dark';
-}
-
 describe.skipIf(browserMissing())('the docs page in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -22,9 +17,9 @@ describe.skipIf(browserMissing())('the docs page in a browser', () => {
   afterAll(() => browser?.close());
 
   /** Opens the docs page of a new server. Fails the test if the page sends a request to another host. */
-  async function open({ width = 1280, colorScheme = 'light' }: Look = {}) {
+  async function open() {
     const { origin } = await (await newFolder()).serve({ env: { API_KEY: apiKey } });
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     const errors: string[] = [];
     const hosts = new Set<string>();

@@ -1,5 +1,5 @@
 import { petStoreConformance } from '../conformance/petStoreConformance.ts';
-import type { ServeOptions } from '../conformance/served.ts';
+import type { ServeOptions } from '../conformance/client.ts';
 import { mongodbUri, type TestDatabase, testDatabase } from '@petstore/testing/mongodb';
 import { afterAll, describe } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
@@ -10,7 +10,7 @@ describe.skipIf(mongodbUri === undefined)('on MongoDB', () => {
   const kept = new Map<string, TestDatabase>();
   afterAll(() => Promise.all([...kept.values()].map(({ drop }) => drop())));
 
-  async function serve({ dataDir, maxBodySize, publicUrl }: ServeOptions = {}) {
+  async function serve({ dataDir }: ServeOptions = {}) {
     const database = (dataDir === undefined ? undefined : kept.get(dataDir)) ?? testDatabase();
     if (dataDir !== undefined) kept.set(dataDir, database);
     const env = {
@@ -18,8 +18,6 @@ describe.skipIf(mongodbUri === undefined)('on MongoDB', () => {
       MONGODB_URI: database.uri,
       MONGODB_DB: database.database,
       API_KEY: apiKey,
-      ...(maxBodySize !== undefined && { MAX_BODY_BYTES: String(maxBodySize) }),
-      ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
     };
     const { origin, stop } = await listening(run({ env }));
     await ready({ origin });

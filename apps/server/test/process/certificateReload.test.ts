@@ -7,7 +7,7 @@ import { hasUws } from '@petstore/testing/forms';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { logLines, workersOf } from '../testing/petStoreProcess.ts';
+import { logLines } from '../testing/petStoreProcess.ts';
 import { createHead } from '../testing/petCalls.ts';
 
 /** Creates a certificate for a test, and the environment variables that name it. */
@@ -52,22 +52,6 @@ describe('TLS_CERT and TLS_KEY', () => {
       expect(await server.stop()).toEqual({ code: 0, signal: null });
     },
   );
-
-  test('SIGHUP does not end a worker that is starting', async () => {
-    const { serve, env, write } = await newCertificate('one');
-    const server = await serve({ env: { ...env, WORKERS: '2' } });
-    await write('two');
-    process.kill(Number(workersOf(server)[0]), 'SIGKILL');
-    await vi.waitFor(
-      () => {
-        server.child.kill('SIGHUP');
-        expect(workersOf(server)).toHaveLength(3);
-      },
-      { interval: 5 },
-    );
-    const ended = logLines(server).filter(({ msg }) => msg === 'worker exited');
-    expect(ended).toMatchObject([{ signal: 'SIGKILL' }]);
-  });
 
   test.for(['1', '2'])('SIGHUP does not end a process that drains: WORKERS=%s', async (WORKERS) => {
     const { serve, env } = await newCertificate('one');

@@ -1,8 +1,5 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { runKeys } from '../../src/commands/keys.ts';
-import { type Configuration, readConfiguration } from '../../src/configuration/configuration.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readConfiguration } from '../../src/configuration/configuration.ts';
 import { makeFirstKey } from '../../src/firstKey.ts';
 import { openStore } from '../../src/store/openStore.ts';
 import { type Ended, type Folder, newFolder } from '../testing/newFolder.ts';
@@ -24,8 +21,6 @@ describe('a start that cannot succeed, in this process', () => {
   test.each<[what: string, env: (dataDir: string) => Record<string, string>, mentions: readonly string[]]>([
     // TEST-NET-1 (RFC 5737): no machine has it.
     ['an address of another machine', () => ({ HOST: '192.0.2.1' }), ['HOST is 192.0.2.1']],
-    // In /proc mkdir fails with ENOENT although the parent exists.
-    ['a data folder in /proc', () => ({ DATA_DIR: '/proc/nope' }), ['/proc/nope', 'ENOENT']],
     [
       'a missing certificate',
       (dataDir) => ({ TLS_CERT: `${dataDir}.crt`, TLS_KEY: `${dataDir}.key` }),
@@ -48,24 +43,9 @@ describe('a start that cannot succeed, in this process', () => {
     expect(await makeFirstKey(store)).toBeDefined();
     await store.close();
   });
-
-  test('a start with a damaged data folder fails with a one-line message', async () => {
-    const { inProcess, dataDir } = await newFolder();
-    await mkdir(dataDir);
-    await (await openStore(readConfiguration({ DATA_DIR: dataDir }))).close();
-    for (const name of await readdir(dataDir)) await writeFile(join(dataDir, name), 'x'.repeat(65_536));
-    expect(describeExit(await inProcess(startAndStop), [dataDir])).toEqual(failedWithOneSentence);
-  });
-
-  test.each([
-    ['a start', startAndStop],
-    ['keys list', (configuration: Configuration) => runKeys({ run: 'keys list' }, configuration)],
-  ])('%s with a file as the data folder fails with a one-line message', async (_, run) => {
-    const { inProcess, dataDir } = await newFolder();
-    await writeFile(dataDir, '');
-    expect(describeExit(await inProcess(run), [dataDir])).toEqual(failedWithOneSentence);
-  });
 });
+
+const taken = await takenPort(afterAll);
 
 describe('a process that cannot start', () => {
   const uws = '@uwsjs/core 20.69.0 and uws-pack 20.0.8 have no binary for Node';
@@ -83,6 +63,21 @@ describe('a process that cannot start', () => {
       ['Node 22', '20.19.0', 'npm start'],
     ],
     ['a data folder that cannot be created', [[], { env: { DATA_DIR: '/dev/null/x' } }], ['/dev/null/x']],
+    ...['1', ...(process.platform === 'linux' ? ['2'] : [])].flatMap(
+      (WORKERS): [string, Parameters<Folder['command']>, readonly string[]][] => [
+        [
+          `a port in use and WORKERS=${WORKERS}`,
+          [[], { env: { WORKERS, PORT: taken } }],
+          [`PORT is ${taken} and HOST is 127.0.0.1`],
+        ],
+        // The first key is not printed either.
+        [
+          `an ADMIN_PORT in use and WORKERS=${WORKERS}`,
+          [[], { env: { WORKERS, ADMIN_PORT: taken } }],
+          [`ADMIN_PORT is ${taken} and ADMIN_HOST is 127.0.0.1`, 'set ADMIN_PORT to another port'],
+        ],
+      ],
+    ),
   ])('a process with %s exits with code 1 and a one-line message', async (_, args, mentions) => {
     const { command } = await newFolder();
     const ended = await command(...args);

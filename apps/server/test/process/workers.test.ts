@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lives } from '@petstore/testing/lives';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { listening, logLines, type RunningServer, workersOf } from '../testing/petStoreProcess.ts';
+import { logLines, type RunningServer, workersOf } from '../testing/petStoreProcess.ts';
 import { createHead, listPets } from '../testing/petCalls.ts';
 
 const env = { API_KEY: apiKey, WORKERS: '2' };
@@ -73,24 +73,6 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', () => {
     expect(childrenOf(server)).toHaveLength(2);
   });
 
-  test('a worker that exits before it serves is logged and replaced, while the first one serves', async () => {
-    const { start } = await newFolder();
-    const server = start({ env });
-    await until(() => expect(workersOf(server)).toHaveLength(1));
-    const [first = 0] = workersOf(server);
-    await until(() => expect(childrenOf(server)).toHaveLength(2));
-    const second = childrenOf(server).find((pid) => pid !== first) ?? 0;
-    process.kill(second, 'SIGKILL');
-    const { stop } = await listening(server);
-    expect(logLines(server)).toContainEqual(
-      expect.objectContaining({ msg: 'worker exited', worker: second, signal: 'SIGKILL', level: 50 }),
-    );
-    await until(() => expect(workersOf(server)).toHaveLength(2));
-    expect(workersOf(server)[0]).toBe(first);
-    expect(lives(first)).toBe(true);
-    expect(await stop()).toEqual({ code: 0, signal: null });
-  });
-
   test('workers stop gracefully if the supervisor is killed', async () => {
     const { start } = await newFolder();
     const server = start({ env });
@@ -101,12 +83,5 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', () => {
     await server.exited;
     await until(() => expect(workers.filter(lives)).toEqual([]));
     expect(logLines(server).filter(({ msg }) => msg === 'stopped')).toHaveLength(2);
-  });
-
-  test('a start with WORKERS=2 exits with a one-line message if the port is in use', async () => {
-    const { serve, command } = await newFolder();
-    const { port } = new URL((await serve({ env })).origin);
-    const { code, stderr } = await command([], { env: { ...env, PORT: port } });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^PORT is \d+ .*\.\n$/) });
   });
 });

@@ -12,6 +12,3 @@ export async function newStock(dataDir: string, animals: number, hash: string): 
   }
   await transfer.close();
 }
-
-/** The checksum that a copy prints. */
-export const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';

@@ -10,9 +10,11 @@ export interface PetCallOptions extends Pick<RequestInit, 'signal'> {
 
 export const rex = { name: 'Rex', categoryId: 1 };
 
-/** Lists the first page of animals over REST. */
-export const listPets = (origin: string, { key = apiKey, headers, ...init }: PetCallOptions = {}) =>
-  fetch(`${origin}/v1/pets`, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
+/** Lists a page of animals over REST. @param query default: the first page */
+export const listPets = (
+  origin: string,
+  { key = apiKey, headers, query = '', ...init }: PetCallOptions & { readonly query?: string } = {},
+) => fetch(`${origin}/v1/pets${query}`, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
 
 /** Creates an animal over REST. */
 export const createPet = (

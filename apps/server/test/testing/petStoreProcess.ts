@@ -45,6 +45,16 @@ export const run = ({
     ...(uid !== undefined && { uid, gid: uid }),
   });
 
+const storeProcess = fileURLToPath(
+  new URL('../../../../packages/embedded-store/src/testing/storeProcess.ts', import.meta.url),
+);
+
+/** Options of a process that prints when it holds the write lock of a data folder, and holds it until it is killed. */
+export const holdLock = (dataDir: string): RunOptions => ({
+  entry: storeProcess,
+  args: ['holdLock', dataDir],
+});
+
 /** Returns the ids of the workers that have logged `worker listening`, in order. */
 export const workersOf = (server: Pick<ServiceProcess, 'stdout'>): number[] =>
   logLines(server)

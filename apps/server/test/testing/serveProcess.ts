@@ -1,21 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Serve } from '../conformance/served.ts';
+import type { Serve } from '../conformance/client.ts';
 import { apiKey } from './newFolder.ts';
 import { listening, run, type RunOptions } from './petStoreProcess.ts';
 
 /** Starts processes on the embedded store for the conformance suite. */
 export const serveProcess =
   (options: RunOptions = {}): Serve =>
-  async ({ dataDir, maxBodySize, publicUrl } = {}) => {
+  async ({ dataDir } = {}) => {
     const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'petstore-')));
     const env = {
       PORT: '0',
       DATA_DIR: folder,
       API_KEY: apiKey,
-      ...(maxBodySize !== undefined && { MAX_BODY_BYTES: String(maxBodySize) }),
-      ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
       ...options.env,
     };
     const { origin, stop } = await listening(run({ ...options, env }));

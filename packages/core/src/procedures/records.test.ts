@@ -2,25 +2,12 @@ import type { TRPCError } from '@trpc/server';
 import type { ResponseControls } from 'trpc-gateway/procedures';
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineCollection } from '../store/collection.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
+import { categories, Category } from '../store/testing/contract.ts';
 import { memoryStore } from '../store/testing/memoryStore.ts';
 import { procedure, router } from '../trpc.ts';
 import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './records.ts';
-
-const Category = z.object({
-  id: z.int(),
-  version: z.int(),
-  name: z.string(),
-  note: z.string().exactOptional(),
-});
-const categories = defineCollection({
-  name: 'categories',
-  schema: Category,
-  id: 'sequence',
-  indexes: [{ field: 'name', unique: true }],
-});
 
 const id = z.number();
 const ifVersion = z.int().optional();
@@ -40,10 +27,10 @@ const categoryRouter = router({
     .output(Category)
     .query(({ ctx, input, signal }) => getRecord({ ctx, signal }, categories, input.id)),
   update: procedure
-    .input(z.object({ id, ifVersion, note: z.string().nullish() }))
+    .input(z.object({ id, ifVersion, kind: z.string().nullish() }))
     .output(Category)
-    .mutation(({ ctx, input: { note, ...of }, signal }) =>
-      updateRecord({ ctx, signal }, categories, of.id, { note }, of.ifVersion),
+    .mutation(({ ctx, input: { kind, ...of }, signal }) =>
+      updateRecord({ ctx, signal }, categories, of.id, { kind }, of.ifVersion),
     ),
   delete: procedure
     .input(z.object({ id, ifVersion }))
@@ -87,10 +74,10 @@ test('procedures list, create, get, update and delete records', async () => {
   expect(await caller().list({ limit: 1, cursor: 1 })).toEqual([cats]);
   expect(response.nextCursor).toBeUndefined();
   expect(await caller().list({ limit: 9, name: 'Cats' })).toEqual([cats]);
-  const noted = await caller().update({ id: 1, note: 'bark', ifVersion: 1 });
-  expect(noted).toEqual({ ...dogs, version: 2, note: 'bark' });
+  const noted = await caller().update({ id: 1, kind: 'bark', ifVersion: 1 });
+  expect(noted).toEqual({ ...dogs, version: 2, kind: 'bark' });
   expect(await caller().get({ id: 1 })).toEqual(noted);
-  expect(await caller().update({ id: 1, note: null })).toEqual({ ...dogs, version: 3 });
+  expect(await caller().update({ id: 1, kind: null })).toEqual({ ...dogs, version: 3 });
   await caller().delete({ id: 1, ifVersion: 3 });
   expect(await caller().list({ limit: 9 })).toEqual([cats]);
 });

@@ -1,22 +1,11 @@
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { type Animal, animals } from '@petstore/core';
-import { type Collection, defineCollection, type Store } from '@petstore/core/store';
+import type { Collection, Store } from '@petstore/core/store';
+import { categories } from '@petstore/core/store/testing';
 import { database, dataFolder, type TestData } from '../testing/testData.ts';
 import { copyStore } from './copyStore.ts';
 
-const categories = defineCollection({
-  name: 'categories',
-  schema: z.object({
-    id: z.int(),
-    version: z.int(),
-    name: z.string(),
-    tags: z.array(z.string()).exactOptional(),
-  }),
-  id: 'sequence',
-  indexes: [{ field: 'name', unique: true }],
-});
 const collections = [animals, categories];
 
 /** Opens data as a store for one function. */
@@ -67,7 +56,7 @@ test.for([
       const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
       await pets.delete(gone.record.id);
       for (const key of keys) await store.keys.add(key);
-      const dogs = await kinds.create({ name: 'Dogs', tags: ['bark'] });
+      const dogs = await kinds.create({ name: 'Dogs', tags: [{ tag: 'bark' }] });
       await kinds.update(dogs.id, { name: 'Hounds' }, { ifVersion: 1 });
       return { record, gone: gone.record, pets: await allOf(pets), kinds: await allOf(kinds) };
     });

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { collections, type Animal, animals as definition } from '@petstore/core';
 import {
@@ -10,7 +8,6 @@ import {
   type Store,
   type StoreTransfer,
 } from '@petstore/core/store';
-import { openEmbeddedTransfer } from '../index.ts';
 import { database, dataFolder, type TestData } from '../testing/testData.ts';
 import { openMongodbStore, openMongodbTransfer } from '@petstore/core/store/mongodb';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
@@ -223,12 +220,3 @@ test.skipIf(mongodbUri === undefined)(
     await options.drop();
   },
 );
-
-test('opening a transfer fails with unavailable if the database or the folder does not exist', async () => {
-  await expect(
-    openMongodbTransfer({ uri: 'mongodb://127.0.0.1:1', operationTimeoutMs: 500, collections }),
-  ).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
-  await expect(
-    openEmbeddedTransfer({ dataDir: join(tmpdir(), 'petstore-nowhere'), create: false, collections }),
-  ).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
-});

@@ -31,7 +31,7 @@ export function startStoreProcess(
 ): StoreProcess {
   const [command, ...before] = [...tracer, process.execPath];
   const child = startProcess(command, [...before, ...storeProcessArguments(...action)], {
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'ignore'],
     ...options,
   });
   if (child.stdout === null) throw new Error('the process has no stdout');

@@ -37,19 +37,6 @@ const actions = {
     );
   },
 
-  /** Creates animals forever, eight concurrently, and prints each acknowledged one. */
-  async createForEver(store: Store) {
-    let count = 0;
-    const loop = async () => {
-      for (;;) print(await store.collection(animals).create(somePet(count++)));
-    };
-    await Promise.all(Array.from({ length: 8 }, loop));
-  },
-
-  async addFirst(store: Store, name: string) {
-    print(await store.keys.addFirst({ name, hash: name.padEnd(43, '_'), createdAt: 1 }));
-  },
-
   /** Reads all animals. */
   async read(store: Store) {
     for (let cursor = 0, more = true; more; cursor += 100) {
@@ -83,32 +70,6 @@ const actions = {
       .collection(animals)
       .create(somePet(2))
       .catch((error: unknown) => print(errorFields(error)));
-  },
-
-  /** Creates animals of 3 kB in concurrent groups until one fails, then another one after a line of input. */
-  async fill(store: Store, group: string) {
-    const name = 'x'.repeat(3000);
-    let stored = 0;
-    for (;;) {
-      const results = await Promise.allSettled(
-        Array.from({ length: Number(group) }, () =>
-          store.collection(animals).create({ name, categoryId: 1 }),
-        ),
-      );
-      stored += results.filter(({ status }) => status === 'fulfilled').length;
-      const rejected = results.find(({ status }) => status === 'rejected');
-      if (rejected?.status !== 'rejected') continue;
-      print({ stored, ...errorFields(rejected.reason) });
-      break;
-    }
-    process.stdin.once('data', () => {
-      store
-        .collection(animals)
-        .create({ name: 'Rex', categoryId: 1 })
-        .then(print, (error: unknown) => print(errorFields(error)))
-        .finally(() => process.exit());
-    });
-    await new Promise(() => undefined);
   },
 };
 

@@ -1,63 +1,84 @@
-import { describe, expect, it } from 'vitest';
+import generated from '@petstore/types/openapi.json' with { type: 'json' };
+import { expect, it } from 'vitest';
+import type { SendOptions } from '../client.ts';
 import type { Subject } from '../subject.ts';
 
-const pet = { name: 'Ada', categoryId: 1 };
-
-/** Values that each field of a body rejects. */
-const invalid = {
-  name: [5, null],
-  categoryId: [5.5, '5', true, null],
-  status: ['', 'AVAILABLE', null],
+const deprecation = {
+  deprecation: '@1795132800',
+  sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
 };
+const none = { deprecation: undefined, sunset: undefined, link: undefined };
 
 /**
- * Declares the cases about each line of docs/interface.md#pet-store-service-interface, except lists (`pages.ts`), the
- * document (`document.ts`) and credentials (`authentication.ts`).
+ * Declares the cases about what all operations have: credentials, errors, headers and the document. `toBeError` checks each
+ * body (docs/decisions.md#error-body). All forms of `Authorization` are the gateway's: packages/gateway/test/credentials.
  */
 export function interfaceCases(subject: Subject): void {
-  describe('docs/interface.md#what-the-service-does', () => {
-    it('the service creates an animal, lists it and returns it by its id, as JSON', async () => {
-      const { client } = subject;
-      const created = await client.post({ name: 'Ada', categoryId: 3, status: 'pending' });
-      expect(created).toHaveStatus(201);
-      const animal = created.animal();
-      expect(animal).toEqual({ id: expect.any(Number), name: 'Ada', categoryId: 3, status: 'pending' });
-      const got = await client.get(`/v1/pets/${animal.id}`);
-      const listed = await client.get(`/v1/pets?cursor=${animal.id - 1}&limit=1`);
-      expect([got.json(), listed.json()]).toEqual([animal, [animal]]);
-      for (const response of [created, got, listed]) {
-        expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
-      }
-    });
-  });
-
-  it('docs/interface.md#animal-pet: 20 concurrent, identical creates have 20 ids', async () => {
+  it('docs/interface.md#authentication and docs/decisions.md#401: a 401 has a challenge that says what is wrong', async () => {
     const { client } = subject;
-    const animals = await Promise.all(Array.from({ length: 20 }, () => client.create({})));
-    expect(new Set(animals.map(({ id }) => id)).size).toBe(20);
+    for (const [authorization, challenge] of [
+      [null, /^Bearer realm="petstore"$/],
+      ['Bearer psk_wrong', /^Bearer realm="petstore", .*error="invalid_token"(,|$)/],
+      [`Bearer ${client.apiKey}0`, /error="invalid_token"/],
+    ] as const) {
+      const response = await client.get('/v1/pets', { authorization });
+      expect(response).toBeError(401);
+      expect(response.header('www-authenticate')).toMatch(challenge);
+    }
   });
 
-  describe('docs/interface.md#newpet-request-body-for-creation', () => {
-    it.each(
-      Object.entries(invalid).flatMap(([field, values]) =>
-        values.map((value) => [field, JSON.stringify(value), value] as const),
-      ),
-    )('POST /pets rejects the %s %s with 400', async (field, _text, value) => {
-      expect(await subject.client.post({ ...pet, [field]: value })).toBeError(400, field);
-    });
+  it('docs/decisions.md#precedence and #other-statuses: the server checks credential, path, method, media type, size and input, and stores nothing until all are right', async () => {
+    const client = await subject.start();
+    // One request with every error, fixed one by one: each response shows the next check.
+    const body = JSON.stringify({ name: 'Ada', categoryId: 1 }).padEnd(1_048_576);
+    const withKey: SendOptions = { contentType: 'text/plain', body: `{${body}` };
+    const { contentType: _text, ...asJson } = withKey;
+    const withoutKey = { ...withKey, authorization: null };
+    expect(await client.send('PUT', '/v1/nothing?limit=x', withoutKey)).toBeError(401);
+    expect(await client.send('PUT', '/v1/nothing?limit=x', withKey)).toBeError(404);
+    expect(await client.send('PUT', '/v1/pets?limit=x', withKey)).toBeError(405);
+    expect(await client.send('POST', '/v1/pets?limit=x', withKey)).toBeError(415);
+    expect(await client.send('POST', '/v1/pets?limit=x', asJson)).toBeError(413);
+    expect(await client.send('POST', '/v1/pets?limit=x', { body: '{' })).toBeError(400);
+    expect(await client.list()).toEqual([]);
+    expect(await client.send('POST', '/v1/pets?limit=x', { body })).toHaveStatus(201);
+  });
 
-    it('POST /pets names each missing and each invalid field in a readable message', async () => {
+  it('docs/decisions.md#not-served: paths of other versions and other resources answer 404', async () => {
+    for (const target of ['/pets', '/v2/pets', '/v1/animals', '/v1/store/orders', '/v1/categories'])
+      expect(await subject.client.get(target)).toBeError(404);
+  });
+
+  it('docs/decisions.md#201: only a 201 has a Location, the path of the animal', async () => {
+    const { client } = subject;
+    const response = await client.post({ name: 'Ada', categoryId: 1 });
+    expect(response.header('location')).toBe(`/v1/pets/${response.animal().id}`);
+    expect((await client.post({})).header('location')).toBeUndefined();
+    expect((await client.get('/v1/pets?limit=1')).header('location')).toBeUndefined();
+  });
+
+  it.each([
+    ['GET', '/v1/pets/$id', 200, deprecation],
+    ['HEAD', '/v1/pets/$id', 200, deprecation],
+    ['GET', '/v1/pets/9007199254740991', 404, deprecation],
+    ['GET', '/v1/pets/x', 400, none],
+  ] as const)(
+    'docs/interface.md#versioning and docs/decisions.md#deprecated-getpet: %s %s answers %d with Deprecation, Sunset and Link %j',
+    async (method, path, status, expected) => {
       const { client } = subject;
-      expect(await client.post({})).toBeError(400, 'name', 'categoryId');
-      const response = await client.post({ categoryId: '5', status: 'lost' });
-      expect(response).toBeError(400, 'name', 'categoryId', 'status');
-      expect(response.error().message).not.toMatch(/[[{]"|"code"|ZodError|invalid_type|\\n|\n/);
-    });
-  });
+      const { id } = await client.create({});
+      const received = await client.send(method, path.replace('$id', String(id)));
+      expect(received).toHaveStatus(status);
+      const [sent, sunset] = [received.header('deprecation'), received.header('sunset')];
+      expect({ deprecation: sent, sunset, link: received.header('link') }).toEqual(expected);
+    },
+  );
 
-  describe('docs/interface.md#petstatus', () => {
-    it.each(['', 'AVAILABLE', 'sold,pending'])('GET /pets?status=%s answers 400', async (status) => {
-      expect(await subject.client.get(`/v1/pets?status=${status}`)).toBeError(400, 'status');
-    });
+  // The client checks every response of every case against it, and `npm run contract` compares it with the released one.
+  it('GET /openapi.json needs no credential, and is the document of @petstore/types', async () => {
+    const received = await subject.client.get('/openapi.json', { authorization: null });
+    expect(received.header('content-type')).toMatch(/^application\/json(;|$)/);
+    expect(JSON.parse(received.body.toString())).toEqual(generated);
   });
 }

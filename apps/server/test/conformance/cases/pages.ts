@@ -5,7 +5,10 @@ import { nextPage, type Subject } from '../subject.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
-/** Declares the cases about lists: docs/interface.md#list-animals, docs/interface.md#limits, docs/decisions.md#further-pages. */
+/**
+ * Declares the cases about lists: docs/interface.md#list-animals, docs/interface.md#limits,
+ * docs/interface.md#petstatus, docs/decisions.md#further-pages.
+ */
 export function pageCases(subject: Subject): void {
   const animals: Animal[] = [];
   // 25 animals: 7 available, 6 pending, 6 sold, 6 without a status.
@@ -34,13 +37,6 @@ export function pageCases(subject: Subject): void {
         expect(await stocked.client.list(`?status=${status}&limit=5`)).toEqual(of(status).slice(0, 5));
       },
     );
-
-    it('GET /pets?limit=100 returns the largest possible page: 100 names of 1,000 escaped characters', async () => {
-      const client = await subject.start();
-      const large: Animal[] = [];
-      for (let at = 0; at < 100; at += 1) large.push(await client.create({ name: '\u0001'.repeat(1_000) }));
-      expect(await client.list('?limit=100')).toEqual(large);
-    });
   });
 
   describe('docs/interface.md#limits', () => {
@@ -49,13 +45,6 @@ export function pageCases(subject: Subject): void {
       async (limit) => {
         const query = limit === undefined ? '' : `?limit=${limit}`;
         expect(await stocked.client.list(query)).toEqual(animals.slice(0, limit ?? 20));
-      },
-    );
-
-    it.each(['0', '101', '-1'])(
-      'GET /pets?limit=%s answers 400: out of range, never clamped',
-      async (limit) => {
-        expect(await stocked.client.get(`/v1/pets?limit=${limit}`)).toBeError(400, 'limit');
       },
     );
   });
@@ -93,20 +82,13 @@ export function pageCases(subject: Subject): void {
       expect(pathname).toBe('/v1/pets');
       expect(Object.fromEntries(searchParams ?? [])).toEqual({ cursor, limit: '2', status: 'sold' });
     });
-
-    it.each(['9007199254740992', '-9007199254740992'])(
-      'GET /pets?cursor=%s answers 400: not a safe integer',
-      async (cursor) => {
-        expect(await stocked.client.get(`/v1/pets?cursor=${cursor}`)).toBeError(400, 'cursor');
-      },
-    );
   });
 
-  it('docs/decisions.md#order: GET /pets orders by ascending id, even if animals were created concurrently', async () => {
+  it('docs/decisions.md#order: and docs/interface.md#animal-pet: GET /pets orders by ascending id, and animals that were created concurrently have different ids', async () => {
     const client = await subject.start();
     await Promise.all(Array.from({ length: 30 }, (_, at) => client.create({ categoryId: at })));
     const ids = (await client.list('?limit=100')).map(({ id }) => id);
-    expect([ids.length, ids]).toEqual([30, ids.toSorted((a, b) => a - b)]);
+    expect([new Set(ids).size, ids]).toEqual([30, ids.toSorted((a, b) => a - b)]);
   });
 
   describe('docs/decisions.md#query-parameters', () => {
@@ -117,9 +99,17 @@ export function pageCases(subject: Subject): void {
       },
     );
 
-    it('GET /pets names every invalid parameter in a 400', async () => {
-      const response = await stocked.client.get('/v1/pets?limit=0&status=lost&cursor=x');
-      expect(response).toBeError(400, 'limit', 'status', 'cursor');
+    it.each([
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      ['limit=5.0', 'limit'],
+      ['cursor=9007199254740992', 'cursor'],
+      ['cursor=%205', 'cursor'],
+      ['status=AVAILABLE', 'status'],
+      ['status=sold,pending', 'status'],
+      ['limit=0&status=lost&cursor=x', 'limit', 'status', 'cursor'],
+    ])('GET /pets?%s answers 400, which names each invalid parameter', async (query, ...names) => {
+      expect(await stocked.client.get(`/v1/pets?${query}`)).toBeError(400, ...names);
     });
   });
 }

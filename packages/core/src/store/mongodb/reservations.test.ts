@@ -1,7 +1,6 @@
 import { Collection } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../store.ts';
-import { StoreError } from '../storeError.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 import { animals } from '../../procedures/animals.ts';
@@ -119,35 +118,6 @@ describe.skipIf(mongodbUri === undefined)('createOnce', () => {
     between.open();
     await expect(slow).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(await listAll(other)).toEqual([record]);
-  });
-
-  test('createOnce stores one record per key if responses are lost and several stores retry', async () => {
-    const { proxy, open } = await proxiedDatabase(1000);
-    const stores = await Promise.all([open(), open()]);
-    proxy.set({ kind: 'cutResponses', percent: 30, only: 'insert' });
-    const keys = Array.from({ length: 8 }, (_, index) => `key ${index}`);
-    const failures = new Set<string>();
-    const untilDone = async (store: Store, key: string): Promise<number> => {
-      for (;;) {
-        try {
-          const { record } = await store
-            .collection(animals)
-            .createOnce({ ...pet, name: key }, reservation(key));
-          return record.id;
-        } catch (error) {
-          failures.add(error instanceof StoreError ? error.code : String(error));
-        }
-      }
-    };
-    const ids = await Promise.all(
-      keys.map((key) => Promise.all(stores.map((store) => untilDone(store, key)))),
-    );
-    proxy.set({ kind: 'none' });
-    expect(proxy.cuts).toBeGreaterThan(0);
-    expect(['unavailable', 'outcome-unknown']).toEqual(expect.arrayContaining([...failures]));
-    for (const [one, other] of ids) expect(one).toBe(other);
-    const created = await listAll(await open());
-    expect(created.map(({ name }) => name).toSorted()).toEqual(keys.toSorted());
   });
 });
 

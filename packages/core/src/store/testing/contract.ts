@@ -11,7 +11,7 @@ import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store
 export const contractReservations = 30;
 
 /** Schema of a collection with features that `animals` lacks: versions, a unique index, an optional index, nested values. */
-const Category = z.object({
+export const Category = z.object({
   id: z.int(),
   version: z.int(),
   name: z.string().min(1),
@@ -20,9 +20,9 @@ const Category = z.object({
   note: z.string().nullable().exactOptional(),
   tags: z.array(z.object({ tag: z.string() })).exactOptional(),
 });
-type Category = z.output<typeof Category>;
+export type Category = z.output<typeof Category>;
 
-const categories = defineCollection({
+export const categories = defineCollection({
   name: 'categories',
   schema: Category,
   id: 'sequence',
