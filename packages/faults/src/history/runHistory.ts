@@ -53,7 +53,7 @@ class Run {
   readonly #leaving = new AbortController();
   readonly #begun: Fault[] = [];
   readonly #failures: string[] = [];
-  #frozenMs = 0;
+  readonly #faultTimes: { from: number; to: number }[] = [];
 
   constructor(plan: Plan, world: World, isRead: boolean) {
     this.#plan = plan;
@@ -141,10 +141,12 @@ class Run {
     this.#begun.push(fault);
     this.#history.faults.push(fault.name);
     this.#history.note(() => `${fault.name} begins`);
+    const time = { from: this.#history.now, to: Infinity };
+    this.#faultTimes.push(time);
     const end = await fault.begin(random);
-    this.#frozenMs += forMs;
     await sleep(forMs);
     await end();
+    time.to = this.#history.now;
     this.#history.note(() => `${fault.name} ends`);
   }
 
@@ -176,7 +178,8 @@ class Run {
     const splitsCounts = this.#begun.some(({ kills, loses, separates }) => kills || loses || separates);
     const violations = violationsOf(this.#history, {
       effects: await this.#world.effects(),
-      frozenMs: this.#frozenMs + (this.#world.marginMs ?? 0),
+      faultTimes: this.#faultTimes,
+      machineMs: this.#world.marginMs ?? 0,
       lost: {
         keys: lost.has('keys') || lost.has('both'),
         events: lost.has('events') || lost.has('both'),

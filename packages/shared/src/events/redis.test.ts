@@ -4,6 +4,7 @@ import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@pet
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
+import { redisEventLog } from './redis.ts';
 import { collect, keepAll, numbers, openRedisLog, received, textsOf } from './testing/collect.ts';
 import { describeEventLog } from './testing/eventLogContract.ts';
 
@@ -163,6 +164,26 @@ describe.skipIf(!hasRedis)('Redis', () => {
     read();
     await received(items, '1');
     expect(textsOf(items)).toEqual(['(joined)', '1']);
+  });
+
+  it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
+    await shared.command('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-eval');
+    const log = openAt(shared.url.replace('//', '//reader:any@'));
+    const iterator = log.read('a', undefined, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(iterator.next()).rejects.toThrow('NOPERM');
+  });
+
+  it('close ends within 1 s while a reader waits, and while Redis is suspended within 3 s', async () => {
+    const server = await newServer();
+    for (const isSuspended of [false, true]) {
+      const log = redisEventLog({ connect: () => createClient({ url: server.url }) });
+      const items = collect(log, 'a');
+      await vi.waitFor(() => expect(items).toHaveLength(1), 5000);
+      if (isSuspended) server.freeze();
+      const startedAt = performance.now();
+      await log.close();
+      expect(performance.now() - startedAt).toBeLessThan(isSuspended ? 3000 : 1000);
+    }
   });
 
   it('logs in a cluster share channels', async () => {
