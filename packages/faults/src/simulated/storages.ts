@@ -7,7 +7,7 @@ import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
 import type { Random } from '../random.ts';
-import type { Backend, FaultyProcesses, OpenedBackend } from './backend.ts';
+import type { Storage, FaultyProcesses, OpenedStorage } from './storage.ts';
 import { mount, unmountAll } from './disk/mounts.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
@@ -16,9 +16,9 @@ import type { RunningProcess } from './runningProcess.ts';
 import { runIn } from './simulatedProcess.ts';
 
 /** Creates what the processes of a history share. */
-export const createBackend = (name: Plan['backend'], random: Random): Backend => backends[name](random);
+export const createStorage = (name: Plan['storage'], random: Random): Storage => storages[name](random);
 
-const backends: Readonly<Record<Plan['backend'], (random: Random) => Backend>> = {
+const storages: Readonly<Record<Plan['storage'], (random: Random) => Storage>> = {
   memory: () => ({
     isShared: false,
     async open() {
@@ -57,7 +57,7 @@ const backends: Readonly<Record<Plan['backend'], (random: Random) => Backend>> =
   },
 };
 
-const opened = (state: FolderState | RedisState, log: EventLog): OpenedBackend => ({
+const opened = (state: FolderState | RedisState, log: EventLog): OpenedStorage => ({
   state,
   log,
   async close() {
