@@ -1,4 +1,4 @@
-import { takeTokens } from 'trpc-gateway';
+import { type State, takeTokens } from 'trpc-gateway';
 import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@petstore/testing/redis';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
@@ -6,8 +6,23 @@ import { freePort } from '@petstore/testing/freePort';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { redisState } from './redis.ts';
-import { acceptedBy } from './testing/acceptedBy.ts';
 import { describeState } from './testing/stateContract.ts';
+
+/** Calls each of the states, some calls of each at once. @returns how many of the calls were accepted */
+async function acceptedBy(states: readonly State[], calls: number, limit: number): Promise<number> {
+  const bucket = { size: limit, windowMs: 3_600_000 };
+  let left = calls;
+  let taken = 0;
+  const callers = [...states, ...states].map(async (state) => {
+    while (left > 0) {
+      left -= 1;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      if ((await state.take('a', 1, bucket)).isTaken) taken += 1;
+    }
+  });
+  await Promise.all(callers);
+  return taken;
+}
 
 it('redisState rejects a client of redis 4, with the version that it needs', async () => {
   const client = createClient();
