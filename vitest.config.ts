@@ -62,8 +62,6 @@ const longTests = [
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
   'packages/gateway/test/sockets/{credentials,hostile,pressure}',
-  'packages/shared/src/{events/redisFaults,runs/resumableFaults}',
-  'packages/shared/src/state/{redisFaults,unavailable}',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',
   'apps/server/test/process/{certificateReload,failedStore}',

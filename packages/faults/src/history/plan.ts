@@ -14,11 +14,11 @@ export type Step = { readonly at: number; readonly seed: number } & (
   | { readonly kind: 'fault'; readonly fault: number; readonly forMs: number }
 );
 
-export const backendNames = ['memory', 'folder', 'redis'] as const;
+export const storageNames = ['memory', 'folder', 'redis'] as const;
 
 export interface Plan {
   readonly seed: number;
-  readonly backend: (typeof backendNames)[number];
+  readonly storage: (typeof storageNames)[number];
   readonly processes: number;
   readonly steps: readonly Step[];
 }
@@ -27,9 +27,9 @@ export interface Plan {
 const lengthMs = 2500;
 
 /** Plans a history: at least 20 calls and 2 faults. */
-export function planHistory(seed: number, backends: readonly Plan['backend'][] = backendNames): Plan {
+export function planHistory(seed: number, storages: readonly Plan['storage'][] = storageNames): Plan {
   const random = new Random(seed);
-  const backend = random.pick(backends);
+  const storage = random.pick(storages);
   const steps: Step[] = [];
   const add = (count: number, create: (at: number) => object) => {
     for (let at = 0; at < count; at += 1)
@@ -58,8 +58,8 @@ export function planHistory(seed: number, backends: readonly Plan['backend'][] =
   }));
   return {
     seed,
-    backend,
-    processes: backend === 'memory' ? 1 : random.from(1, 3),
+    storage,
+    processes: storage === 'memory' ? 1 : random.from(1, 3),
     steps: steps.toSorted((one, other) => one.at - other.at),
   };
 }

@@ -12,8 +12,10 @@ import type { History, Journey, Order, RunReader, SentCall } from './history.ts'
 /** What a history is judged by, besides what its clients have seen. */
 export interface Evidence {
   readonly effects: readonly Effect[];
-  /** How long a connection was at most without a way to the service, in milliseconds: calls may last so much longer. */
-  readonly frozenMs: number;
+  /** From when until when each fault lasted: a call may take longer by the time that it shares with them. */
+  readonly faultTimes: readonly { readonly from: number; readonly to: number }[];
+  /** How much longer a call may take than on an idle machine, in milliseconds. */
+  readonly machineMs: number;
   /** Whether a fault has removed keys, or events, that were acknowledged. */
   readonly lost: { readonly keys: boolean; readonly events: boolean };
   /** Whether calls may have been cut in the middle. */
@@ -90,11 +92,13 @@ const expected = new Set([409, 429, 503, 504]);
 function ofCall(
   { endedAt, input, key, outcome, procedure, sentAt, token }: SentCall,
   runsOf: (text: string) => readonly string[],
-  { frozenMs, revoked }: Evidence,
+  { faultTimes, machineMs, revoked }: Evidence,
 ): readonly string[] {
   const problems: string[] = [];
   const name = `${procedure} ${JSON.stringify(input)} ${key ?? ''}`;
-  if (endedAt - sentAt > callTimeoutMs + marginMs + frozenMs)
+  const shared = faultTimes.map(({ from, to }) => Math.min(to, endedAt) - Math.max(from, sentAt));
+  const faultMs = shared.reduce((total, ms) => total + Math.max(0, ms), 0);
+  if (endedAt - sentAt > callTimeoutMs + marginMs + machineMs + faultMs)
     problems.push(`${name} took ${endedAt - sentAt} ms.`);
   const isExpected = (status: number) => expected.has(status) || (status === 401 && revoked.has(token));
   if (outcome.kind === 'failed' && !isExpected(outcome.status))

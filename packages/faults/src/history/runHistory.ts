@@ -9,7 +9,7 @@ import type { Plan, Step } from './plan.ts';
 import { hasMarker, lateJourneys, marker, type Published, violationsOf } from './rules.ts';
 
 /** A service, and all that can happen to it: on the virtual clock, or with processes of the system. */
-export interface World {
+export interface Environment {
   readonly transport: Transport;
   readonly faults: readonly Fault[];
   /** How much longer a call may take than on an idle machine, in milliseconds. Default: 0. */
@@ -41,29 +41,29 @@ export interface Report {
 /** How long all is open to recover after the last fault, in milliseconds, before what is still wrong is a violation. */
 const settleMs = 60_000;
 
-/** Runs a planned history in a world. @param isRead whether a person reads what has happened */
-export async function runHistory(plan: Plan, world: World, isRead = false): Promise<Report> {
-  return new Run(plan, world, isRead).toEnd();
+/** Runs a planned history in an environment. @param isRead whether a person reads what has happened */
+export async function runHistory(plan: Plan, environment: Environment, isRead = false): Promise<Report> {
+  return new Run(plan, environment, isRead).toEnd();
 }
 
 class Run {
   readonly #plan: Plan;
-  readonly #world: World;
+  readonly #environment: Environment;
   readonly #history: History;
   readonly #leaving = new AbortController();
   readonly #begun: Fault[] = [];
   readonly #failures: string[] = [];
-  #frozenMs = 0;
+  readonly #faultTimes: { from: number; to: number }[] = [];
 
-  constructor(plan: Plan, world: World, isRead: boolean) {
+  constructor(plan: Plan, environment: Environment, isRead: boolean) {
     this.#plan = plan;
-    this.#world = world;
+    this.#environment = environment;
     this.#history = new History(() => Math.round(performance.now()), isRead);
   }
 
   async toEnd(): Promise<Report> {
     const { processes, steps } = this.#plan;
-    await this.#world.start(processes);
+    await this.#environment.start(processes);
     const acting = steps.map(async (step) => {
       await sleep(step.at);
       await this.#noting(this.#act(step));
@@ -75,7 +75,7 @@ class Run {
     await Promise.race([Promise.all(acting).then(() => this.#mark()), settled]);
     const recoveryMs = this.#history.now - recoversAt;
     this.#leaving.abort();
-    const problems = await this.#world.end();
+    const problems = await this.#environment.end();
     return { ...(await this.#report([...this.#failures, ...problems])), recoveryMs };
   }
 
@@ -87,7 +87,7 @@ class Run {
   #client(token: string, seed: number): Client {
     const { signal } = this.#leaving;
     const client = new Client({
-      transport: this.#world.transport,
+      transport: this.#environment.transport,
       history: this.#history,
       random: new Random(seed),
       token,
@@ -128,7 +128,7 @@ class Run {
         return undefined;
       }
       case 'revoke':
-        this.#world.revoke(step.token);
+        this.#environment.revoke(step.token);
         return undefined;
       case 'fault':
         return this.#fault(step.fault, step.forMs, new Random(seed));
@@ -136,15 +136,17 @@ class Run {
   }
 
   async #fault(choice: number, forMs: number, random: Random): Promise<void> {
-    const { faults } = this.#world;
+    const { faults } = this.#environment;
     const fault = faults[Math.floor(choice * faults.length)] as Fault;
     this.#begun.push(fault);
     this.#history.faults.push(fault.name);
     this.#history.note(() => `${fault.name} begins`);
+    const time = { from: this.#history.now, to: Infinity };
+    this.#faultTimes.push(time);
     const end = await fault.begin(random);
-    this.#frozenMs += forMs;
     await sleep(forMs);
     await end();
+    time.to = this.#history.now;
     this.#history.note(() => `${fault.name} ends`);
   }
 
@@ -155,7 +157,7 @@ class Run {
   async #mark(): Promise<void> {
     const { journeys } = this.#history;
     const wasRewound = this.#begun.some(({ rewinds }) => rewinds);
-    const late = () => (wasRewound ? [] : lateJourneys(this.#history, this.#world.published));
+    const late = () => (wasRewound ? [] : lateJourneys(this.#history, this.#environment.published));
     // oxlint-disable-next-line no-await-in-loop -- until all are up to date
     for (let waits = 0; waits < 100 && late().length > 0; waits += 1) await sleep(100);
     for (const journey of late()) journey.isLate = true;
@@ -175,8 +177,9 @@ class Run {
     const lost = new Set(this.#begun.map(({ loses }) => loses));
     const splitsCounts = this.#begun.some(({ kills, loses, separates }) => kills || loses || separates);
     const violations = violationsOf(this.#history, {
-      effects: await this.#world.effects(),
-      frozenMs: this.#frozenMs + (this.#world.marginMs ?? 0),
+      effects: await this.#environment.effects(),
+      faultTimes: this.#faultTimes,
+      machineMs: this.#environment.marginMs ?? 0,
       lost: {
         keys: lost.has('keys') || lost.has('both'),
         events: lost.has('events') || lost.has('both'),
@@ -184,7 +187,7 @@ class Run {
       mayBeCut: this.#begun.some(({ kills }) => kills),
       wasRewound: this.#begun.some(({ rewinds }) => rewinds),
       wasAway: this.#begun.some(({ separates }) => separates),
-      published: this.#world.published,
+      published: this.#environment.published,
       counters: 1 + (splitsCounts ? this.#plan.processes + faults.length : 0),
       processes: this.#plan.processes + faults.length,
       revoked: new Set(this.#plan.steps.flatMap((step) => (step.kind === 'revoke' ? [step.token] : []))),

@@ -106,6 +106,18 @@ const connectionFaults: Readonly<Record<string, RealFault>> = {
   },
   'rejected database': { separates: true, begin: ofProxy({ kind: 'reject' }, databaseOf) },
   'frozen database': { separates: true, begin: ofProxy({ kind: 'freeze' }, databaseOf) },
+  'stopped process whose database hangs': {
+    kills: true,
+    separates: true,
+    begin: ofProcess(async ({ processes, storage: { proxies } }, started) => {
+      for (const proxy of proxies) proxy.set({ kind: 'freeze' });
+      await processes.stop(started);
+      return () => {
+        for (const proxy of proxies) proxy.set({ kind: 'none' });
+        return processes.start(started.place);
+      };
+    }),
+  },
 };
 
 const redisFaults: Readonly<Record<string, RealFault>> = {

@@ -1,13 +1,13 @@
 /*
  * Runs histories of a service of real processes with each fault of each state, and prints a table. As a command,
- * `npm run faults -w @petstore/faults`, it runs 5 histories of each cell. Options choose cells, such as
- * `-- --state redis --server node --fault 'killed Redis' --rounds 100`; `--seed` chooses the first history. Of one cell,
+ * `npm run faults -w @petstore/faults`, it runs 5 histories of each scenario. Options choose scenarios, such as
+ * `-- --state redis --server node --fault 'killed Redis' --rounds 100`; `--seed` chooses the first history. Of one scenario,
  * what happened in a history with a violation is printed, and with `--rounds 1` in any.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { countArgument } from '@petstore/testing/countArgument';
-import { cellsOf, runCells } from './cells.ts';
+import { scenariosOf, runScenarios } from './scenarios.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,16 +21,16 @@ const { values } = parseArgs({
 });
 const rounds = countArgument('--rounds', values.rounds, 5);
 const first = countArgument('--seed', values.seed, randomInt(2 ** 30));
-const cells = cellsOf(values);
-if (cells.length === 0) throw new Error(`No cell is chosen by ${JSON.stringify(values)}.`);
+const scenarios = scenariosOf(values);
+if (scenarios.length === 0) throw new Error(`No scenario is chosen by ${JSON.stringify(values)}.`);
 const parallel = countArgument('--parallel', values.parallel, 4);
 const seeds = Array.from({ length: rounds }, (_, at) => first + at);
 const heads = ['rounds', 'calls', 'violations', 'slowest ms', 'recovery ms'];
 const columns = (figures: readonly unknown[]) => figures.map((each) => String(each).padStart(12)).join('');
 
 process.stdout.write(`${'state    server  fault'.padEnd(46)}${columns(heads)}\n`);
-const reports = runCells(cells, { parallel, seeds, isRead: cells.length === 1 });
-for (const [at, { fault, server, state }] of cells.entries()) {
+const reports = runScenarios(scenarios, { parallel, seeds, isRead: scenarios.length === 1 });
+for (const [at, { fault, server, state }] of scenarios.entries()) {
   const report = await reports[at];
   if (report === undefined) continue;
   const { calls, lines, recoveryMs, slowestMs, violations } = report;

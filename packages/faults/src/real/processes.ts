@@ -14,6 +14,9 @@ const runtimeOf = (server: ProcessOptions['server']): string =>
 /** How long before SIGTERM a request must have been sent so that it must be answered, in milliseconds: it was received. */
 const receivedMs = 1000;
 
+/** How long a process takes at most to stop, in milliseconds: 10 s, and more on a machine that it shares. */
+const stopMs = 20_000;
+
 /** A place for a process: the one that runs there, and the proxy in front of it. */
 export interface Place {
   readonly proxy: FaultProxy;
@@ -103,6 +106,8 @@ export class Processes {
     place.started = undefined;
     started.stoppedAt = performance.now();
     const { code, signal } = await service.stop();
+    const tookMs = performance.now() - started.stoppedAt;
+    if (tookMs > stopMs) this.#problems.push(`A process took ${Math.round(tookMs)} ms to stop.`);
     if (code !== 0 && !this.#mayEnd)
       this.#problems.push(`A process has stopped with ${signal ?? code}: ${service.stderr()}`);
   }

@@ -7,6 +7,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import { Random } from '../random.ts';
+import { fakedTimers } from './fakedTimers.ts';
 import { runIn, runningProcess, type SimulatedProcess } from './simulatedProcess.ts';
 
 /** When each history begins. */
@@ -14,19 +15,7 @@ const epoch = Date.UTC(2026, 0, 1);
 
 const { setImmediate: nextTurn } = globalThis;
 
-export const clock = FakeTimers.install({
-  now: epoch,
-  toFake: [
-    'setTimeout',
-    'clearTimeout',
-    'setInterval',
-    'clearInterval',
-    'setImmediate',
-    'clearImmediate',
-    'Date',
-    'performance',
-  ],
-});
+export const clock = FakeTimers.install({ now: epoch, toFake: [...fakedTimers] });
 
 /** The processes of timers, by what these call. */
 const owners = new WeakMap<object, SimulatedProcess>();

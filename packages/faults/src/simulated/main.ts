@@ -1,13 +1,13 @@
 /*
  * Runs histories by seed, until one violates a rule: `npm run simulate -- --seconds 60`. Options: `--seed N`, also more than once,
- * prints one, `--seed BACKEND:N` one of a backend; `--first N --count N` runs these; `--seconds N`, `--hours N` run new ones. `--backend NAME` chooses what processes share. A
+ * prints one, `--seed STORAGE:N` one of a storage; `--first N --count N` runs these; `--seconds N`, `--hours N` run new ones. `--backend NAME` chooses what processes share. A
  * failing one is printed with its seed, without the steps that it does not need; the exit code is 1.
  */
 import { clock } from './install.ts';
 import { parseArgs } from 'node:util';
-import { backendNames, type Plan, planHistory } from '../history/plan.ts';
+import { storageNames, type Plan, planHistory } from '../history/plan.ts';
 import type { Report } from '../history/runHistory.ts';
-import { createBackend } from './backends.ts';
+import { createStorage } from './storages.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulate.ts';
 import { watchHistories } from './watchdog.ts';
@@ -30,7 +30,7 @@ function number(name: 'count' | 'first' | 'hours' | 'seconds'): number | undefin
   const value = values[name];
   return value === undefined ? undefined : toNumber(name, value);
 }
-const backends = backendNames.filter((name) => values.backend?.includes(name) ?? true);
+const storages = storageNames.filter((name) => values.backend?.includes(name) ?? true);
 
 function cpuMs(): number {
   const { systemCPUTime, userCPUTime } = process.resourceUsage();
@@ -41,14 +41,14 @@ const watch = watchHistories();
 
 function run(plan: Plan, isRead = false): Promise<Report> {
   watch(plan.seed);
-  return simulate(plan, createBackend, isRead);
+  return simulate(plan, createStorage, isRead);
 }
 
 /** The first history of each kind loads code, which takes time that no clock shows. */
 async function warmUp(): Promise<void> {
   for (let seed = 0; seed < 10; seed += 1)
     // oxlint-disable-next-line no-await-in-loop -- one after the other: there is one clock
-    for (const backend of backendNames) await run(planHistory(seed, [backend]));
+    for (const storage of storageNames) await run(planHistory(seed, [storage]));
 }
 
 async function print(plan: Plan): Promise<void> {
@@ -69,14 +69,14 @@ async function explore(): Promise<void> {
   let calls = 0;
   const isOver = () => histories >= count || (seconds > 0 && process.uptime() - startedAt >= seconds);
   for (; !isOver(); histories += 1) {
-    const plan = planHistory(first + histories, backends);
+    const plan = planHistory(first + histories, storages);
     // oxlint-disable no-await-in-loop -- one after the other
     const report = await run(plan);
     calls += report.calls;
     for (const fault of report.faults) faults[fault] = (faults[fault] ?? 0) + 1;
     if (report.violations.length === 0) continue;
     process.stdout.write(
-      `--seed ${plan.backend}:${plan.seed} violates a rule: ${report.violations.join(' ')}\n\n`,
+      `--seed ${plan.storage}:${plan.seed} violates a rule: ${report.violations.join(' ')}\n\n`,
     );
     return await print(await shrink(plan, async (each) => (await run(each)).violations.length > 0));
     // oxlint-enable no-await-in-loop
@@ -92,7 +92,7 @@ if (values.seed === undefined) await explore();
 else
   for (const each of values.seed) {
     const [seed = '', ...names] = each.split(':').toReversed();
-    const chosen = backends.filter((name) => names.length === 0 || names.includes(name));
+    const chosen = storages.filter((name) => names.length === 0 || names.includes(name));
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await print(planHistory(toNumber('seed', seed), chosen));
   }

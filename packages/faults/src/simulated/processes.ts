@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateway } from 'trpc-gateway';
 import { createProcessGateway, openProcess, type Outside, type ServiceProcess } from '../service/service.ts';
-import type { Backend, FaultyProcesses, OpenedBackend } from './backend.ts';
+import type { Storage, FaultyProcesses, OpenedStorage } from './storage.ts';
 import { processesWithTimers } from './install.ts';
 import type { RunningProcess } from './runningProcess.ts';
 import { runIn, SimulatedProcess } from './simulatedProcess.ts';
@@ -31,7 +31,7 @@ async function takeSlot(): Promise<Slot> {
 
 interface Started extends RunningProcess {
   readonly slot: Slot;
-  readonly opened: OpenedBackend;
+  readonly opened: OpenedStorage;
   /** Whether it has ended in order. */
   hasStopped: boolean;
 }
@@ -44,15 +44,15 @@ const graceMs = 500;
 
 /** The processes of a service in one history. */
 export class Processes implements FaultyProcesses {
-  readonly #backend: Backend;
+  readonly #storage: Storage;
   readonly #outside: Outside;
   readonly #started: Started[] = [];
   readonly #opening = new Set<SimulatedProcess>();
   #count = 0;
   #isEnding = false;
 
-  constructor(backend: Backend, outside: Outside) {
-    this.#backend = backend;
+  constructor(storage: Storage, outside: Outside) {
+    this.#storage = storage;
     this.#outside = outside;
   }
 
@@ -67,9 +67,9 @@ export class Processes implements FaultyProcesses {
     const killed = Promise.withResolvers<never>();
     process.whenKilled(() => killed.reject(new Error(`${process.name} was killed.`)));
     this.#opening.add(process);
-    const opening = runIn(process, () => this.#backend.open(process));
+    const opening = runIn(process, () => this.#storage.open(process));
     killed.promise.catch(() => {});
-    let opened: OpenedBackend;
+    let opened: OpenedStorage;
     try {
       opened = await Promise.race([opening, killed.promise]);
     } catch (error) {

@@ -18,8 +18,15 @@ export function serviceFaults(
       const { reachable } = processes;
       return reachable.length === 0 ? isOver : begin(random.pick(reachable), random);
     };
-  const ofLink = (change: (link: ReturnType<SimulatedNetwork['linkOf']>) => () => void) =>
-    ofProcess((running) => change(network.linkOf(running)));
+  type Link = ReturnType<SimulatedNetwork['linkOf']>;
+  const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
+    name,
+    begin: ofProcess((running) => {
+      const link = network.linkOf(running);
+      begin(link);
+      return () => end(link);
+    }),
+  });
   const faults: Fault[] = [
     {
       name: 'cut clients',
@@ -28,27 +35,21 @@ export function serviceFaults(
         return isOver;
       }),
     },
-    {
-      name: 'frozen clients',
-      begin: ofLink((link) => {
-        link.freeze();
-        return () => link.thaw();
-      }),
-    },
-    {
-      name: 'lost replies',
-      begin: ofLink((link) => {
-        link.lossRate = 0.5;
-        return () => (link.lossRate = 0);
-      }),
-    },
-    {
-      name: 'slow clients',
-      begin: ofLink((link) => {
-        link.longestMs = 800;
-        return () => (link.longestMs = 3);
-      }),
-    },
+    ofLink(
+      'frozen clients',
+      (link) => link.freeze(),
+      (link) => link.thaw(),
+    ),
+    ofLink(
+      'lost replies',
+      (link) => (link.lossRate = 0.5),
+      (link) => (link.lossRate = 0),
+    ),
+    ofLink(
+      'slow clients',
+      (link) => (link.longestMs = 800),
+      (link) => (link.longestMs = 3),
+    ),
     {
       name: 'jumped clock',
       begin(random) {

@@ -1,9 +1,9 @@
 import type { Plan } from '../history/plan.ts';
-import { type Report, runHistory, type World } from '../history/runHistory.ts';
+import { type Report, runHistory, type Environment } from '../history/runHistory.ts';
 import type { Published } from '../history/rules.ts';
 import { Random } from '../random.ts';
 import type { Effect, Outside } from '../service/service.ts';
-import type { Backend } from './backend.ts';
+import type { Storage } from './storage.ts';
 import { beginHistory, passTime } from './install.ts';
 import { SimulatedNetwork } from './network.ts';
 import { Processes } from './processes.ts';
@@ -36,18 +36,18 @@ class SimulatedOutside implements Outside {
 /** Runs a history on the virtual clock. The same plan gives the same history. */
 export async function simulate(
   plan: Plan,
-  createBackend: (name: Plan['backend'], random: Random) => Backend,
+  createStorage: (name: Plan['storage'], random: Random) => Storage,
   isRead = false,
 ): Promise<Report> {
   beginHistory(plan.seed);
   const outside = new SimulatedOutside();
-  const backend = createBackend(plan.backend, new Random(plan.seed));
-  const processes = new Processes(backend, outside);
+  const storage = createStorage(plan.storage, new Random(plan.seed));
+  const processes = new Processes(storage, outside);
   const network = new SimulatedNetwork(new Random(plan.seed + 1), () => processes.reachable);
   const published: Published[] = [];
-  const world: World = {
+  const environment: Environment = {
     transport: network,
-    faults: [...serviceFaults(processes, network, backend.isShared), ...backend.faults(processes, published)],
+    faults: [...serviceFaults(processes, network, storage.isShared), ...storage.faults(processes, published)],
     published,
     async start(count) {
       await Promise.all(Array.from({ length: count }, () => processes.start()));
@@ -61,7 +61,7 @@ export async function simulate(
   };
   let report: Report | undefined;
   let failure: unknown;
-  runHistory(plan, world, isRead).then(
+  runHistory(plan, environment, isRead).then(
     (ended) => (report = ended),
     (error: unknown) => (failure = error),
   );

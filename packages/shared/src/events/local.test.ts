@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
 import { memoryEventLog } from './memory.ts';
-import { collect, received, textsOf } from './testing/collect.ts';
+import { collect, keepAll, received, textsOf } from './testing/collect.ts';
+import { describeEventLog } from './testing/eventLogContract.ts';
 
 const brief = { events: 10, ms: 1000 };
 
@@ -30,6 +31,21 @@ async function joinMany(log: EventLog, count: number): Promise<void> {
     }
   }
 }
+
+describeEventLog('in memory', async () => {
+  const log = await openMemory();
+  return { log, reopen: async () => log };
+});
+
+it('a client that comes from another process, whose log is in memory, gets a resync', async () => {
+  const [one, other] = [await openMemory(), await openMemory()];
+  const id = await one.append('a', 'x', keepAll);
+  await other.append('a', '1', keepAll);
+  await other.append('a', '2', keepAll);
+  const items = collect(other, 'a', id);
+  await received(items, '2');
+  expect(textsOf(items)).toEqual(['(resync)', '1', '2']);
+});
 
 describe.each([
   ['in memory', openMemory],

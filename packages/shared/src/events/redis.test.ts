@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@petstore/testing/redis';
+import {
+  hasRedis,
+  type RedisProcess,
+  startFaultProxy,
+  startRedis,
+  startRedisCluster,
+} from '@petstore/testing/redis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
+import { redisEventLog } from './redis.ts';
 import { collect, keepAll, numbers, openRedisLog, received, textsOf } from './testing/collect.ts';
 import { describeEventLog } from './testing/eventLogContract.ts';
 
@@ -163,6 +170,46 @@ describe.skipIf(!hasRedis)('Redis', () => {
     read();
     await received(items, '1');
     expect(textsOf(items)).toEqual(['(joined)', '1']);
+  });
+
+  it('readers that begin while Redis cannot be reached wait for it, then get every event', async () => {
+    const prefix = randomUUID();
+    const proxy = await startFaultProxy(shared.url);
+    onTestFinished(() => proxy.close());
+    const writer = openAt(shared.url, prefix);
+    const first = await writer.append('a', 'first', keepAll);
+    proxy.set({ kind: 'freeze' });
+    const log = openAt(proxy.uri, prefix);
+    const [resumed, joined] = [collect(log, 'a', first), collect(log, 'a')];
+    // Longer than the deadline of a command.
+    await sleep(6000);
+    await writer.append('a', 'during', keepAll);
+    proxy.set({ kind: 'none' });
+    await vi.waitFor(() => expect(textsOf(joined)).toEqual(['(joined)']), 30_000);
+    await writer.append('a', 'after', keepAll);
+    await received(resumed, 'after');
+    await received(joined, 'after');
+    expect(textsOf(resumed)).toEqual(['during', 'after']);
+  });
+
+  it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
+    await shared.command('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-eval');
+    const log = openAt(shared.url.replace('//', '//reader:any@'));
+    const iterator = log.read('a', undefined, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(iterator.next()).rejects.toThrow('NOPERM');
+  });
+
+  it('close ends within 1 s while a reader waits, and while Redis is suspended within 3 s', async () => {
+    const server = await newServer();
+    for (const isSuspended of [false, true]) {
+      const log = redisEventLog({ connect: () => createClient({ url: server.url }) });
+      const items = collect(log, 'a');
+      await vi.waitFor(() => expect(items).toHaveLength(1), 5000);
+      if (isSuspended) server.freeze();
+      const startedAt = performance.now();
+      await log.close();
+      expect(performance.now() - startedAt).toBeLessThan(isSuspended ? 3000 : 1000);
+    }
   });
 
   it('logs in a cluster share channels', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashKey, type RedisClient, RedisConnection } from '../redis/redisConnection.ts';
+import { hashKey } from '../hashKey.ts';
+import { type RedisClient, RedisConnection } from '../redis/redisConnection.ts';
 import { type ChannelPage, ChannelWatches, logClosed, newEpoch, readChannel } from './channelReader.ts';
 import { channelMemoryMs, type EventLog } from './eventLog.ts';
 import { followChanges, type RedisStreamClient } from './redisChanges.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { inTime } from '../inTime.ts';
 
 /** What is used of a client of `redis` (node-redis): `createClient`, `createSentinel` and `createCluster` return one. */
@@ -122,6 +121,3 @@ async function destroy(client: RedisClient): Promise<void> {
     // It is closed.
   }
 }
-
-/** The part of a key in Redis that stands for a text of users, which may contain a credential. */
-export const hashKey = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -173,7 +173,7 @@ it('folderState rejects a folder in place of a file', async () => {
   expect(() => folderState({ path })).toThrow('buckets.mdb is not a file; it must be a regular file.');
 });
 
-it('a write is rejected after 5 s while another process holds the lock, and never stored', async () => {
+it('a write is rejected after 5 s while another process holds the lock, and never stored; close gives up after 2 s', async () => {
   const path = await newPath();
   const state = openFolder(path);
   const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, path], {
@@ -199,6 +199,9 @@ it('a write is rejected after 5 s while another process holds the lock, and neve
     { status: 'rejected', reason },
     { status: 'rejected', reason },
   ]);
+  const closed = expect(state.close()).rejects.toThrow('has not completed a write for 2 s: its disk hangs');
+  await vi.advanceTimersByTimeAsync(2000);
+  await closed;
   holder.kill('SIGKILL');
   expect(await state.add('a', 'third', 60_000)).toBeUndefined();
 });

@@ -3,7 +3,6 @@ import { MongoClient } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { mongodbState } from './mongodb.ts';
 import { describeState } from './testing/stateContract.ts';
-import { describeUnreachableState } from './testing/unreachableState.ts';
 
 async function newDatabase() {
   const database = testDatabase();
@@ -76,7 +75,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     expect(await other.take('b', 1000, large)).toMatchObject({ isTaken: true, left: 0 });
   });
 
-  describeUnreachableState('in MongoDB', async () => {
+  it('operations without a response reject, and later ones have another client, one for all', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');
     onTestFinished(() => proxy.close());
     const { database } = await newDatabase();
@@ -87,6 +86,15 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     };
     const state = await mongodbState({ connect, database });
     onTestFinished(() => state.close());
-    return { state, proxy, clients: () => clients };
+    await state.add('a', 'first', 60_000);
+    expect(clients).toBe(1);
+    proxy.set({ kind: 'freeze' });
+    const writes = await Promise.allSettled(
+      ['b', 'c'].map(async (key) => state.set(key, 'value', 60_000, 'ada')),
+    );
+    expect(writes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    proxy.set({ kind: 'none' });
+    expect(await state.add('a', 'second', 60_000)).toBe('first');
+    expect(clients).toBe(2);
   });
 });

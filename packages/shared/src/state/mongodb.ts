@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type Bucket, type State, type TakeResult, takeTokens } from 'trpc-gateway';
 import type { Collection, MongoClient } from 'mongodb';
 import { inTime } from '../inTime.ts';
+import { hashKey } from '../hashKey.ts';
 import { bucketEpoch } from './bucketEpoch.ts';
 import { MongodbClients } from './mongodbClients.ts';
 
@@ -70,7 +70,7 @@ export async function mongodbState({
   const leases = new Leases(clients);
   return {
     ...valueMethods(clients),
-    take: (key, count, bucket) => leases.take(`b:${hashKeyToBase64url(key)}`, count, bucket),
+    take: (key, count, bucket) => leases.take(`b:${hashKey(key)}`, count, bucket),
     async close() {
       await inTime(leases.close(), returnTimeoutMs);
       await clients.close();
@@ -79,7 +79,7 @@ export async function mongodbState({
 }
 
 function valueMethods(clients: StateClients): Omit<State, 'take'> {
-  const idOf = (key: string) => `v:${hashKeyToBase64url(key)}`;
+  const idOf = (key: string) => `v:${hashKey(key)}`;
   return {
     async add(key, value, ttlMs) {
       const _id = idOf(key);
@@ -291,6 +291,3 @@ async function isInserted(clients: StateClients, row: StateRow): Promise<boolean
     throw error;
   }
 }
-
-/** Hashes a key, because it may contain a credential. */
-const hashKeyToBase64url = (key: string): string => createHash('sha256').update(key).digest('base64url');

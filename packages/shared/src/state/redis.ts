@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type State, takeTokens } from 'trpc-gateway';
-import { hashKey, type RedisClient, RedisConnection } from '../redis/redisConnection.ts';
+import { hashKey } from '../hashKey.ts';
+import { type RedisClient, RedisConnection } from '../redis/redisConnection.ts';
 import { bucketEpoch } from './bucketEpoch.ts';
 
 export interface RedisStateOptions {

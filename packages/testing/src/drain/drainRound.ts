@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busyClient, eventClient, newcomer, quietClient, type Round, socketClient } from './clients.ts';
-import { emptyTally, type Tally } from './tally.ts';
+import {
+  busyClient,
+  eventClient,
+  newcomer,
+  quietClient,
+  type Round,
+  socketClient,
+  type Tally,
+} from './clients.ts';
 
 /** A service that is stopped under load. */
-export interface DrainTarget {
+interface DrainTarget {
   readonly origin: string;
   /** Sends SIGTERM, and resolves when the process has ended. */
   readonly stop: () => Promise<{ readonly code: number | null }>;
@@ -15,24 +22,20 @@ export interface DrainTarget {
   readonly procedure: string;
 }
 
-export interface DrainRound {
+interface DrainRound {
   readonly tally: Tally;
   readonly code: number | null;
   /** From the signal to the end of the process, in milliseconds. */
   readonly exitMs: number;
 }
 
-/** The counts that must be 0 in each round. */
-const mustBeZero = ['lost', 'resets', 'brokenStreams', 'abruptSockets', 'missing', 'unanswered'] as const;
-
 /** The counts of a round that should be 0 and are not, by name. */
 export function problemsOf(
   { code, exitMs, tally }: DrainRound,
   stopDeadlineMs = 10_000,
 ): Record<string, number> {
-  const faults: (readonly [name: string, count: number])[] = mustBeZero.map((name) => [name, tally[name]]);
-  faults.push(['code', code ?? NaN], ['afterDeadline', Math.max(0, exitMs - stopDeadlineMs)]);
-  return Object.fromEntries(faults.filter(([, count]) => count !== 0));
+  const counts = { ...tally, code: code ?? NaN, afterDeadline: Math.max(0, exitMs - stopDeadlineMs) };
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
 }
 
 type Client = (round: Round) => Promise<void>;
@@ -52,7 +55,7 @@ async function stopUnderLoad(
     origin,
     apiKey,
     path,
-    tally: emptyTally(),
+    tally: { lost: 0, brokenStreams: 0, abruptSockets: 0, missing: 0, unanswered: 0 },
     onOpen() {
       openCount += 1;
       if (openCount === clients.length) allOpen();

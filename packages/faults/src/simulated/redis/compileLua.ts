@@ -7,7 +7,6 @@ import luaparse, {
 } from 'luaparse';
 import { toBytes } from './bytes.ts';
 import { luaRuntime, type LuaTable, type LuaValue, unsupported } from './luaRuntime.ts';
-import { translatePattern } from './translatePattern.ts';
 
 /** Runs a script. Calls commands of Redis as `redis.call` does. */
 export type LuaScript = (
@@ -25,12 +24,9 @@ const compiled = new Map<string, LuaScript>();
 export function compileLua(script: string): LuaScript {
   let run = compiled.get(script);
   if (run === undefined) {
-    const { body } = luaparse.parse(toBytes(script), {
-      luaVersion: '5.1',
-      encodingMode: 'pseudo-latin1',
-      locations: true,
-    });
-    const code = `${new Compiler(script).block(body)}return [];`;
+    const options = { luaVersion: '5.1', encodingMode: 'pseudo-latin1' } as const;
+    const { body } = luaparse.parse(toBytes(script), options);
+    const code = `${new Compiler().block(body)}return [];`;
     // The parameters are those that the compiler writes calls of.
     const main = compileFunction(code, ['lua', 'call', 'KEYS', 'ARGV']) as (
       lua: typeof luaRuntime,
@@ -42,17 +38,23 @@ export function compileLua(script: string): LuaScript {
   return run;
 }
 
-/** Functions of Lua that return one value, with the least and the highest number of arguments. */
-const functions: Readonly<Record<string, readonly [code: string, least: number, most: number]>> = {
-  'redis.call': ['call', 1, Infinity],
-  'redis.sha1hex': ['lua.sha1hex', 1, 1],
-  tonumber: ['lua.tonumber', 1, 1],
-  'string.sub': ['lua.sub', 2, 3],
-  'math.floor': ['Math.floor', 1, 1],
-  'math.ceil': ['Math.ceil', 1, 1],
-  'math.abs': ['Math.abs', 1, 1],
-  'math.max': ['Math.max', 1, Infinity],
-  'math.min': ['Math.min', 1, Infinity],
+/** Functions of Lua that return one value. */
+const functions: Readonly<Record<string, string>> = {
+  'redis.call': 'call',
+  'redis.sha1hex': 'lua.sha1hex',
+  tonumber: 'lua.tonumber',
+  'string.sub': 'lua.sub',
+  'math.floor': 'Math.floor',
+  'math.max': 'Math.max',
+  'math.min': 'Math.min',
+};
+
+/** Regular expressions of the patterns of Lua. */
+const patterns: Readonly<Record<string, string>> = {
+  'run_id:(%w+)': '/run_id:([A-Za-z0-9]+)/',
+  'evicted_keys:(%d+)': '/evicted_keys:([0-9]+)/',
+  '(%d+) (.*)': '/([0-9]+) ([^]*)/',
+  '%d+': '/[0-9]+/',
 };
 
 class Compiler {
@@ -64,11 +66,6 @@ class Compiler {
     ]),
   ];
   #declared = 0;
-  readonly #lines: readonly string[];
-
-  constructor(script: string) {
-    this.#lines = script.split('\n');
-  }
 
   /** @param variables variables of the block, such as parameters */
   block(statements: readonly Statement[], variables = new Map<string, string>()): string {
@@ -91,13 +88,13 @@ class Compiler {
         return `let ${names.map((name, at) => `${name} = ${values[at]}`).join()};`;
       }
       case 'AssignmentStatement': {
-        const [target, value] = [node.variables[0], node.init[0]];
-        if (node.variables.length > 1 || node.init.length > 1 || !target || !value)
-          return unsupported('an assignment to several variables');
-        if (target.type === 'Identifier') return `${this.#variable(target.name)} = ${this.#value(value)};`;
+        const [target] = node.variables;
+        const value = this.#value(node.init[0]);
+        if (node.variables.length > 1 || !target) return unsupported('an assignment to several variables');
+        if (target.type === 'Identifier') return `${this.#variable(target.name)} = ${value};`;
         const key =
           target.type === 'IndexExpression' ? this.#value(target.index) : `"${target.identifier.name}"`;
-        return `lua.assign(${this.#value(target.base)}, ${key}, ${this.#value(value)});`;
+        return `lua.assign(${this.#value(target.base)}, ${key}, ${value});`;
       }
       case 'CallStatement':
         return `${this.#value(node.expression)};`;
@@ -162,10 +159,6 @@ class Compiler {
     return expressions
       .map((each, at) => {
         const call = at === expressions.length - 1 && each.type === 'CallExpression' && this.#call(each);
-        // luaparse 0.3.1 drops these parentheses, which leave one value.
-        const { column = 0, line = 1 } = each.loc?.start ?? {};
-        if (call && /(?:[^\w\s)\]]|\breturn)\s*\(\s*$/.test(this.#lines[line - 1]?.slice(0, column) ?? ''))
-          return unsupported('a call in parentheses');
         return call && call.returnsList ? `...${call.code}` : this.#value(each);
       })
       .join(', ');
@@ -182,7 +175,6 @@ class Compiler {
       case 'Identifier':
         return this.#variable(node.name);
       case 'MemberExpression':
-        if (node.indexer === ':') return unsupported('a method');
         return `lua.index(${this.#value(node.base)}, "${node.identifier.name}")`;
       case 'IndexExpression':
         return `lua.index(${this.#value(node.base)}, ${this.#value(node.index)})`;
@@ -193,7 +185,6 @@ class Compiler {
       case 'TableConstructorExpression': {
         const list = node.fields.flatMap((field) => (field.type === 'TableValue' ? [field.value] : []));
         const fields = node.fields.flatMap((field) => {
-          if (field.type === 'TableKey') return unsupported('`[key] = value` in a table');
           return field.type === 'TableKeyString' ? [`${field.key.name}: ${this.#value(field.value)}`] : [];
         });
         const named = fields.length > 0 ? `, { __proto__: null, ${fields.join()} }` : '';
@@ -203,7 +194,6 @@ class Compiler {
         return `lua.${node.operator}(${this.#value(node.left)}, () => ${this.#value(node.right)})`;
       case 'UnaryExpression':
         if (node.operator === '#') return `lua.length(${this.#value(node.argument)})`;
-        if (node.operator === '-') return `(-${this.#number(node.argument)})`;
         return this.#condition(node);
       case 'BinaryExpression':
         return this.#binary(node.operator, node.left, node.right);
@@ -238,33 +228,24 @@ class Compiler {
     const name = this.#global(base);
     if (name === undefined) return { code: `${this.#value(base)}(${this.#list(args)})`, returnsList: true };
     const [subject, literal] = args;
-    const last = args.at(-1);
-    if (name !== 'redis.call' && last?.type === 'CallExpression' && this.#call(last).returnsList)
-      return unsupported(`a call that returns several values, as an argument of ${name}`);
-    if (name === 'unpack' && args.length === 1)
-      return { code: `lua.unpack(${this.#value(subject)})`, returnsList: true };
-    if (name === 'string.match' && args.length === 2 && literal?.type === 'StringLiteral')
-      return {
-        code: `lua.match(${this.#value(subject)}, ${translatePattern(literal.value)})`,
-        returnsList: true,
-      };
-    if (name === 'string.format' && args.length === 2 && subject?.type === 'StringLiteral') {
-      if (!['%.17g', '%.0f'].includes(subject.value)) return unsupported(`the format ${subject.value}`);
-      return { code: `lua["${subject.value}"](${this.#value(literal)})`, returnsList: false };
+    if (name === 'unpack') return { code: `lua.unpack(${this.#value(subject)})`, returnsList: true };
+    if (name === 'string.match' && literal?.type === 'StringLiteral') {
+      const pattern = patterns[literal.value] ?? unsupported(`the pattern ${literal.value}`);
+      return { code: `lua.match(${this.#value(subject)}, ${pattern})`, returnsList: true };
     }
-    const [code, least, most] = functions[name] ?? unsupported(`the function ${name}, or how it is called`);
-    if (args.length < least || args.length > most) return unsupported(`${args.length} arguments of ${name}`);
-    const values = code.startsWith('Math.')
-      ? args.map((each) => this.#number(each)).join()
-      : this.#list(args);
+    if (name === 'string.format' && subject?.type === 'StringLiteral' && subject.value in luaRuntime)
+      return { code: `lua["${subject.value}"](${this.#value(literal)})`, returnsList: false };
+    const code = functions[name] ?? unsupported(`the function ${name}`);
+    const isMath = code.startsWith('Math.');
+    const values = isMath ? args.map((each) => this.#number(each)).join() : this.#list(args);
     return { code: `${code}(${values})`, returnsList: false };
   }
 
   /** The name of a function of Lua or Redis, unless a local one is called. */
   #global(node: Expression): string | undefined {
     if (node.type === 'Identifier') return this.#find(node.name) === undefined ? node.name : undefined;
-    if (node.type !== 'MemberExpression' || node.indexer === ':') return unsupported('a call of a value');
-    return `${this.#global(node.base) ?? unsupported('a call of a field')}.${node.identifier.name}`;
+    if (node.type !== 'MemberExpression') return unsupported('a call of a value');
+    return `${this.#global(node.base)}.${node.identifier.name}`;
   }
 
   #find(name: string): string | undefined {

@@ -22,7 +22,6 @@ export class Keyspace {
   /** The time of the command or script that runs: it does not change meanwhile. */
   now = 0;
   runId = '';
-  #evicted = 0;
   /** Streams that have new entries. */
   readonly grown = new Set<string>();
 
@@ -34,7 +33,6 @@ export class Keyspace {
   /** Begins as another server, without what was written in the last milliseconds. */
   restart(losesMs: number): void {
     this.runId = Array.from({ length: 40 }, () => this.#random.below(16).toString(16)).join('');
-    this.#evicted = 0;
     this.#keys.clear();
     // Not by its time: the clock may have been set back.
     const kept = this.#journal.filter(({ writtenAt }) => writtenAt <= performance.now() - losesMs);
@@ -44,15 +42,6 @@ export class Keyspace {
       for (const words of commands) this.call(words);
     }
     this.grown.clear();
-  }
-
-  /** Removes keys as Redis does when its memory is full, each with this probability. */
-  evict(probability: number, isEvictable: (key: string) => boolean): void {
-    this.now = Date.now();
-    for (const key of this.#keys.keys()) {
-      if (!isEvictable(key) || !this.#random.chance(probability)) continue;
-      this.#evicted += this.call(['DEL', key]) as number;
-    }
   }
 
   /** Runs a command. @throws `ErrorReply`, and another error for what the model does not know */
@@ -119,7 +108,6 @@ export class Keyspace {
       for (let at = 0; at < pairs.length; at += 2) hash?.set(pairs[at] ?? '', pairs[at + 1] ?? '');
       return (hash?.size ?? 0) - before;
     },
-    HGET: ([, key = '', field = '']) => this.#hash(key)?.get(field) ?? null,
     HMGET: ([, key = '', ...fields]) => {
       const hash = this.#hash(key);
       return fields.map((field) => hash?.get(field) ?? null);
@@ -138,7 +126,7 @@ export class Keyspace {
     },
     TIME: () => [String(Math.floor(this.now / 1000)), String((this.now % 1000) * 1000)],
     INFO: ([, section]) => {
-      if (section === 'stats') return `# Stats\r\nevicted_keys:${this.#evicted}\r\n`;
+      if (section === 'stats') return `# Stats\r\nevicted_keys:0\r\n`;
       if (section === 'server') return `# Server\r\nredis_version:7.0.15\r\nrun_id:${this.runId}\r\n`;
       throw new Error(`INFO ${section}`);
     },

@@ -29,36 +29,12 @@ export class LuaTable {
 const nameOf = (value: LuaValue): string =>
   value === undefined ? 'nil' : value instanceof LuaTable ? 'table' : typeof value;
 
-/** Formats as `%.<digits>g` of C. */
-function general(value: number, digits: number): string {
-  if (Number.isInteger(value) && value !== 0 && Math.abs(value) < 1e14) return String(value);
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? '-nan' : value > 0 ? 'inf' : '-inf';
-  if (value === 0) return Object.is(value, -0) ? '-0' : '0';
-  const [mantissa = '', power = ''] = value.toExponential(digits - 1).split('e');
-  const exponent = Number(power);
-  const trimmed = (places: string) => (places.includes('.') ? places.replace(/\.?0+$/, '') : places);
-  if (exponent >= -4 && exponent < digits) return trimmed(value.toFixed(digits - 1 - exponent));
-  const size = String(Math.abs(exponent)).padStart(2, '0');
-  return `${trimmed(mantissa)}e${exponent < 0 ? '-' : '+'}${size}`;
-}
-
-/** Formats as `%.0f` of C, which rounds a half to the even neighbour. */
-function whole(value: number): string {
-  if (!Number.isFinite(value)) return general(value, 17);
-  const below = Math.floor(value);
-  const rounded = value - below === 0.5 ? below + (below % 2 === 0 ? 0 : 1) : Math.round(value);
-  return Object.is(rounded, -0) || (rounded === 0 && value < 0) ? '-0' : BigInt(rounded).toString();
-}
-
-const decimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+const decimal = /^\s*(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|Infinity)\s*$/i;
 
 function tonumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string') return undefined;
   if (decimal.test(value)) return Number(value);
-  const infinite = /^\s*([+-]?)inf(?:inity)?\s*$/i.exec(value);
-  if (infinite) return infinite[1] === '-' ? -Infinity : Infinity;
-  if (/^\s*[+-]?(?:0x|nan)/i.test(value)) return unsupported(`the number ${value}`);
   return undefined;
 }
 
@@ -70,7 +46,8 @@ function number(value: LuaValue): number {
 
 function text(value: LuaValue): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return general(value, 14);
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? String(value) : unsupported('a fraction as text');
   throw new LuaError(`attempt to concatenate a ${nameOf(value)} value`);
 }
 
@@ -100,10 +77,7 @@ export const luaRuntime = {
   '>=': (one: LuaValue, other: LuaValue) => (comparable(one, other), one >= (other as string)),
   length(value: LuaValue): number {
     if (typeof value === 'string') return value.length;
-    if (!(value instanceof LuaTable)) throw new LuaError(`attempt to get length of a ${nameOf(value)} value`);
-    if (value.list.at(-1) === undefined && value.list.length > 0)
-      return unsupported('the length of a table that ends with nil');
-    return value.list.length;
+    return tableOf(value).list.length;
   },
   index(value: LuaValue, key: LuaValue): LuaValue {
     const { fields, list } = tableOf(value);
@@ -119,20 +93,15 @@ export const luaRuntime = {
     else return unsupported(`the assignment of ${nameOf(value)} at a key that leaves a gap`);
   },
   unpack: (value: LuaValue): readonly LuaValue[] => tableOf(value).list,
-  sub(value: LuaValue, from: LuaValue, to: LuaValue = -1): string {
-    const subject = text(value);
-    const [start, end] = [from, to].map((at) => {
-      const position = number(at);
-      return position < 0 ? Math.max(subject.length + position + 1, 0) : position;
-    }) as [number, number];
-    return subject.slice(Math.max(start - 1, 0), end);
-  },
+  /** Positions from the end are not supported. */
+  sub: (value: LuaValue, from: LuaValue, to: LuaValue) => text(value).slice(number(from) - 1, number(to)),
   match(value: LuaValue, pattern: RegExp): readonly LuaValue[] {
     const found = pattern.exec(text(value));
     if (found === null) return [undefined];
     return found.length > 1 ? found.slice(1) : found;
   },
-  '%.17g': (value: LuaValue): string => general(number(value), 17),
-  '%.0f': (value: LuaValue): string => whole(number(value)),
+  // As short as they can be, where Redis writes 17 digits of the same number.
+  '%.17g': (value: LuaValue): string => String(number(value)),
+  '%.0f': (value: LuaValue): string => String(Math.round(number(value))),
   sha1hex: (value: LuaValue): string => createHash('sha1').update(text(value), 'latin1').digest('hex'),
 };

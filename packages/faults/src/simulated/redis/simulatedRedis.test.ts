@@ -1,14 +1,9 @@
-import FakeTimers from '@sinonjs/fake-timers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasRedis, startRedis } from '@petstore/testing/redis';
+import { createClient } from 'redis';
 import { redisState } from 'trpc-gateway-shared/state/redis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  collect,
-  keepAll,
-  numbers,
-  openRedisLog,
-  received,
-  textsOf,
-} from '../../../../shared/src/events/testing/collect.ts';
+import { openRedisLog } from '../../../../shared/src/events/testing/collect.ts';
 import { describeEventLog } from '../../../../shared/src/events/testing/eventLogContract.ts';
 import { describeState } from '../../../../shared/src/state/testing/stateContract.ts';
 import { Random } from '../../random.ts';
@@ -16,8 +11,6 @@ import { SimulatedProcess } from '../simulatedProcess.ts';
 import { SimulatedRedis } from './simulatedRedis.ts';
 
 const newRedis = () => new SimulatedRedis(new Random(Number(process.env['TEST_SEED'])));
-
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describeState('in a simulated Redis', async () => {
   const redis = newRedis();
@@ -35,164 +28,192 @@ describeEventLog('in a simulated Redis', async () => {
   return { log: await reopen(), reopen };
 });
 
-it('after a failover to a replica that lacks an event, its id leads to a resync', async () => {
+it('a simulated Redis loses what was written last when it is killed without it, and executes a command whose reply is lost', async () => {
   const redis = newRedis();
-  const log = openRedisLog(() => redis.client(new SimulatedProcess('p')));
-  await log.append('a', '1', keepAll);
-  await wait(300);
-  const lost = await log.append('a', '2', keepAll);
-  redis.failover(250);
-  await vi.waitFor(() => log.append('a', '3', keepAll));
-  await log.append('a', '4', keepAll);
-  const items = collect(log, 'a', lost);
-  await received(items, '4');
-  expect(textsOf(items)).toEqual(['(resync)', '3', '4']);
-});
-
-it('a process whose network was frozen for more changes than Redis keeps wakes all its readers', async () => {
-  const redis = newRedis();
-  const [writer, reader] = [new SimulatedProcess('p1'), new SimulatedProcess('p2')];
-  const log = openRedisLog(() => redis.client(writer), 'events');
-  const items = collect(
-    openRedisLog(() => redis.client(reader), 'events'),
-    'a',
-  );
-  await received(items, '(joined)');
-  // Then it has read its channel, and waits in XREAD, which event 0 answers: the next one begins when the network is back.
-  await wait(50);
-  redis.link(reader).freeze();
-  await log.append('b', '0', keepAll);
-  await log.append('a', '1', keepAll);
-  await Promise.all(numbers(1, 1200).map((event) => log.append('b', event, keepAll)));
-  redis.link(reader).resume();
-  await vi.waitFor(() => expect(textsOf(items).at(-1)).toBe('1'), 5000);
-  expect(textsOf(items)).toEqual(['(joined)', '1']);
-});
-
-describe('a server', () => {
+  const owner = new SimulatedProcess('p1');
+  const client = redis.client(owner);
+  client.on('error', () => {});
+  await client.connect();
+  onTestFinished(() => client.destroy());
   /** Adds an entry, and reads them all: those that were added, by name. */
   const script = `
 if ARGV[1] then redis.call('XADD', 'x', '*', 'name', ARGV[1]) end
 local names = {}
 for _, entry in ipairs(redis.call('XRANGE', 'x', '-', '+')) do names[#names + 1] = entry[2][2] end
 return names`;
-  const clientOf = async (redis: SimulatedRedis, process = new SimulatedProcess('p')) => {
-    const client = redis.client(process);
-    client.on('error', () => {});
-    await client.connect();
-    onTestFinished(() => client.destroy());
-    return (...names: string[]) => client.eval(script, { keys: [], arguments: names });
-  };
-
-  it('may receive what a process sent before it was killed, and the process never learns of it', async () => {
-    const outcomes = new Set<number>();
-    for (let seed = 1; seed <= 20; seed += 1) {
-      const redis = new SimulatedRedis(new Random(seed));
-      const process = new SimulatedProcess('p1');
-      const add = await clientOf(redis, process);
-      let hasSettled = false;
-      const sent = add('a').finally(() => (hasSettled = true));
-      // The client writes at the end of the turn.
-      await new Promise((resolve) => setImmediate(resolve));
-      process.kill();
-      await Promise.race([sent, wait(6)]);
-      outcomes.add(((await (await clientOf(redis))()) as string[]).length);
-      expect(hasSettled).toBe(false);
-    }
-    expect(outcomes).toEqual(new Set([0, 1]));
-  });
-
-  it('loses what was written last when it is killed without it, and executes a command whose reply is lost', async () => {
-    const redis = newRedis();
-    const process = new SimulatedProcess('p1');
-    const add = await clientOf(redis, process);
-    await add('a');
-    await wait(300);
-    expect(await add('b')).toEqual(['a', 'b']);
-    redis.kill(250);
-    redis.start();
-    // The first command may find the connection lost.
-    await vi.waitFor(() => add());
-    expect(await add('d')).toEqual(['a', 'd']);
-    redis.link(process).dropReplies();
-    await expect(add('e')).rejects.toThrow('read ECONNRESET');
-    expect(await add('f')).toEqual(['a', 'd', 'e', 'f']);
-    redis.kill(Infinity);
-    redis.start();
-    await vi.waitFor(() => add());
-    expect(await add('g')).toEqual(['g']);
-  });
+  const add = (...names: string[]) => client.eval(script, { keys: [], arguments: names });
+  await add('a');
+  await sleep(300);
+  expect(await add('b')).toEqual(['a', 'b']);
+  redis.kill(250);
+  redis.start();
+  // The first command may find the connection lost.
+  await vi.waitFor(() => add());
+  expect(await add('d')).toEqual(['a', 'd']);
+  redis.link(owner).dropReplies();
+  await expect(add('e')).rejects.toThrow('read ECONNRESET');
+  expect(await add('f')).toEqual(['a', 'd', 'e', 'f']);
+  redis.kill(Infinity);
+  redis.start();
+  await vi.waitFor(() => add());
+  expect(await add('g')).toEqual(['g']);
 });
 
-/** What happens to two processes and a server at random in 20 s of virtual time. */
-async function historyOf(seed: number): Promise<string[]> {
-  const clock = FakeTimers.install({ now: 1_700_000_000_000 });
-  try {
-    const random = new Random(seed);
-    const redis = new SimulatedRedis(random);
-    const history: string[] = [];
-    const note = (what: string) => void history.push(`${Date.now()} ${what}`);
-    const work = async (name: string) => {
-      const process = new SimulatedProcess(name);
-      const client = redis.client(process);
-      client.on('error', ({ message }: Error) => note(`${name} ${message}`));
-      client.connect().catch(() => {});
-      void (async () => {
-        for (let at = 0; ; at += 1) {
-          const options = { keys: ['x'], arguments: [`${name} ${at}`] };
-          const script = `redis.call('SET', ARGV[1], '1') return redis.call('XADD', KEYS[1], 'MAXLEN', '~', 5, '*', 'n', ARGV[1])`;
-          await client.eval(script, options).then(
-            (id) => note(`${name} ${at} ${String(id)}`),
-            ({ message }: Error) => note(`${name} ${at} ${message}`),
-          );
-          const read = await client
-            .xRead({ key: 'x', id: '0-0' }, { BLOCK: 50, COUNT: 3 })
-            .catch(() => 'lost');
-          note(`${name} ${JSON.stringify(read)}`);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      })();
-      return process;
-    };
-    const processes = [await work('p1'), await work('p2')];
-    for (let step = 0; step < 40; step += 1) {
-      await clock.tickAsync(random.from(1, 1000));
-      const [at, ms] = [random.below(2), random.from(0, 500)];
-      const process = processes[at] as SimulatedProcess;
-      const link = redis.link(process);
-      const faults: readonly (() => unknown)[] = [
-        () => redis.kill(random.pick([0, ms, Infinity])),
-        () => redis.start(),
-        () => redis.freeze(),
-        () => redis.resume(),
-        () => redis.failover(ms),
-        () => redis.flush(),
-        () => redis.evict(0.5),
-        () => link.cut(),
-        () => link.mend(),
-        () => link.freeze(),
-        () => link.resume(),
-        () => link.dropReplies(),
-        () => (link.delayMs = random.below(30)),
-        async () => {
-          process.kill();
-          processes[at] = await work(`${process.name}'`);
-        },
-      ];
-      const fault = random.pick(faults);
-      note(String(fault));
-      await fault();
-    }
-    return history;
-  } finally {
-    clock.uninstall();
-  }
+async function realRedis() {
+  const server = await startRedis();
+  onTestFinished(() => server.remove());
+  return { server, newClient: () => createClient({ url: server.url }) };
 }
 
-it('the same seed gives the same history, and others give others', async () => {
-  for (let seed = 1; seed <= 20; seed += 1) {
-    const history = await historyOf(seed);
-    expect(await historyOf(seed)).toEqual(history);
-    expect(await historyOf(seed + 100)).not.toEqual(history);
+async function simulatedRedis() {
+  const server = newRedis();
+  return { server, newClient: () => server.client(new SimulatedProcess('p')) };
+}
+
+/** Scripts with their arguments, and what both return. */
+const scripts: readonly (readonly [script: string, args: readonly string[], result: unknown])[] = [
+  ['return { 3.99, -3.99, true, false, "x" }', [], [3, -3, 1, null, 'x']],
+  ['return { 1, nil, 3 }', [], [1]],
+  ['return { redis.call("GET", "none"), redis.call("GET", "none") == false }', [], [null, 1]],
+  ['return redis.call("SET", "a", "b")', [], 'OK'],
+  ['return redis.call("SET", "a", "b", "NX")', [], null],
+  ['if 0 then if "" then return "both" end end return "one"', [], 'both'],
+  ['return { not nil, not 0, 1 == "1", "a" < "b", "2" < "10" }', [], [1, null, null, 1, null]],
+  ['return { nil or "x", false and 1 or "y", 1 and 2 }', [], ['x', 'y', 2]],
+  [
+    'return { "10" + 1, #ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]) > 5 }',
+    ['ä', ' 12 ', 'Infinity'],
+    [11, 2, 12, 1],
+  ],
+  ['local t = nil return t[1]', [], 'attempt to index'],
+  ['return 1 < "2"', [], 'attempt to compare'],
+  ['local a, b = string.match(ARGV[1], "(%d+) (.*)") return { a, b }', ['12 rest'], ['12', 'rest']],
+  [
+    'return { redis.sha1hex("ä"), string.sub("hello", 1, 2) }',
+    [],
+    ['961fa22f61a56e19f3f5f8867901ac8cf5e6d11f', 'he'],
+  ],
+  ['local n = 0 for at = 1, 5, 2 do local n = n + 10 end return n', [], 0],
+  [
+    'redis.call("HSET", "h", "a", 1, "b", 2.5) return redis.call("HMGET", "h", "a", "b", "c")',
+    [],
+    ['1', '2.5', null],
+  ],
+  ['redis.call("SET", "s", "") return redis.call("HMGET", "s", "a")', [], 'WRONGTYPE'],
+  ['return redis.call("SET", "s", "x", "PX", "0")', [], 'ERR invalid expire time'],
+  [
+    'return { redis.call("PTTL", "none"), redis.call("PTTL", "s"), redis.call("PEXPIRE", "s", 0) }',
+    [],
+    [-2, -1, 1],
+  ],
+  [
+    'redis.call("XADD", "x", "MAXLEN", "=", 2, "1", "f", "a") return redis.call("XADD", "x", "3-1", "f", "b")',
+    [],
+    '3-1',
+  ],
+  ['return redis.call("XADD", "x", "3-1", "f", "a")', [], 'ERR The ID'],
+  [
+    'return { redis.call("XRANGE", "x", "2", "+", "COUNT", 1), redis.call("XDEL", "x", "3-1", "9") }',
+    [],
+    [[['3-1', ['f', 'b']]], 1],
+  ],
+];
+
+const withoutAddress = (message: string) => message.replace(/ 127\.0\.0\.1:\d+/, '');
+
+/** How a promise has settled. */
+const outcome = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => value ?? 'nothing',
+    (error: Error) => [error.constructor.name, withoutAddress(error.message)],
+  );
+
+describe.each([
+  ['redis', hasRedis, realRedis],
+  ['the simulated Redis', true, simulatedRedis],
+] as const)('a client of %s', (_name, isHere, start) => {
+  async function connected() {
+    const { newClient, server } = await start();
+    const errors: string[] = [];
+    const open = async () => {
+      const client = newClient();
+      client.on('error', ({ message }: Error) => errors.push(withoutAddress(message)));
+      await client.connect();
+      onTestFinished(() => client.destroy());
+      const evaluate = (script = 'return 1') => outcome(client.eval(script, { keys: [], arguments: [] }));
+      return { client, evaluate };
+    };
+    return { ...(await open()), open, server, errors };
   }
+
+  it.skipIf(!isHere)('runs scripts', async () => {
+    const { client } = await connected();
+    for (const [script, args, result] of scripts) {
+      const reply = client.eval(script, { keys: [], arguments: [...args] });
+      // Redis adds the place in the script to the message of Lua.
+      if (typeof result === 'string' && / |^WRONGTYPE/.test(result))
+        await expect(reply, script).rejects.toThrow(result);
+      else expect(await reply, script).toEqual(result);
+    }
+  });
+
+  it.skipIf(!isHere)(
+    'rejects what was sent when the server is lost, and sends later commands when it is back',
+    async () => {
+      const { errors, evaluate, server } = await connected();
+      server.freeze();
+      const sent = evaluate();
+      await sleep(20);
+      await server.kill();
+      expect(await sent).toEqual(['Error', 'read ECONNRESET']);
+      const waiting = evaluate('return 2');
+      await sleep(300);
+      expect(errors.slice(0, 2)).toEqual(['read ECONNRESET', 'connect ECONNREFUSED']);
+      await server.start();
+      expect(await waiting).toBe(2);
+    },
+  );
+
+  it.skipIf(!isHere)('rejects all commands when it is destroyed, and later ones', async () => {
+    const { client, evaluate, server } = await connected();
+    server.freeze();
+    const sent = evaluate();
+    await sleep(20);
+    const waiting = evaluate();
+    client.destroy();
+    client.destroy();
+    expect(client.isOpen).toBe(false);
+    const disconnected = ['DisconnectsClientError', 'Disconnects client'];
+    expect([await sent, await waiting]).toEqual([disconnected, disconnected]);
+    expect(await evaluate()).toEqual(['ClientClosedError', 'The client is closed']);
+    expect(await outcome(client.close())).toEqual(['ClientClosedError', 'The client is closed']);
+    server.resume();
+  });
+
+  it.skipIf(!isHere)('waits for replies when it is closed', async () => {
+    const { client, evaluate } = await connected();
+    const blocked = client.xRead({ key: 'none', id: '0-0' }, { BLOCK: 100, COUNT: 1 });
+    const sent = evaluate();
+    const closed = client.close();
+    expect(await evaluate()).toEqual(['ClientClosedError', 'The client is closed']);
+    await closed;
+    expect([await blocked, await sent]).toEqual([null, 1]);
+  });
+
+  it.skipIf(!isHere)('waits in XREAD for an entry, which the script of another client adds', async () => {
+    const { client, evaluate, open } = await connected();
+    const reader = client.xRead({ key: 'x', id: '0-0' }, { BLOCK: 60_000, COUNT: 10 });
+    const next = evaluate();
+    const other = await open();
+    expect(await Promise.race([reader, next, sleep(50)])).toBeUndefined();
+    await other.evaluate(
+      'redis.call("XADD", "x", "1", "f", "ä") return redis.call("XADD", "x", "2", "g", "", "h", "1")',
+    );
+    const messages = [
+      { id: '1-0', message: { f: 'ä' } },
+      { id: '2-0', message: { g: '', h: '1' } },
+    ];
+    expect(JSON.parse(JSON.stringify(await reader))).toMatchObject([{ name: 'x', messages }]);
+    expect(await next).toBe(1);
+  });
 });

@@ -81,11 +81,6 @@ export class SimulatedRedis {
     this.#keys.call(['FLUSHALL']);
   }
 
-  /** Removes keys as Redis does when its memory is full, each with this probability. */
-  evict(probability: number, isEvictable: (key: string) => boolean = () => true): void {
-    this.#keys.evict(probability, isEvictable);
-  }
-
   #connect(process: SimulatedProcess, onOpen: () => void, onLost: (error: Error) => void): Connection {
     const link = this.link(process);
     const connection = new Connection({

@@ -6,10 +6,11 @@ export function cutLog(log: EventLog) {
   const cut: EventLog = {
     ...log,
     append: (...args) => reachable.then(() => log.append(...args)),
-    async *read(...args) {
-      await reachable;
-      for await (const item of log.read(...args)) {
-        await reachable;
+    async *read(channel, after, signal) {
+      const left = new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await Promise.race([reachable, left]);
+      for await (const item of log.read(channel, after, signal)) {
+        await Promise.race([reachable, left]);
         yield item;
       }
     },

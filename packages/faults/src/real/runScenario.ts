@@ -1,5 +1,5 @@
 import { planHistory, type Plan, type Step } from '../history/plan.ts';
-import { type Report, runHistory, type World } from '../history/runHistory.ts';
+import { type Report, runHistory, type Environment } from '../history/runHistory.ts';
 import { type Fault, isOver } from '../history/fault.ts';
 import { Random } from '../random.ts';
 import { FolderOutside } from './folderOutside.ts';
@@ -9,8 +9,8 @@ import type { ProcessOptions } from './serviceProcess.ts';
 import { openStorage } from './storage.ts';
 import { RealTransport } from './transport.ts';
 
-/** A cell of the table: a fault of a service on a server and a state. */
-export interface Cell {
+/** A scenario of the table: a fault of a service on a server and a state. */
+export interface Scenario {
   readonly state: keyof typeof faults;
   readonly fault: string;
   readonly server: ProcessOptions['server'];
@@ -21,7 +21,7 @@ const processCount = 2;
 /** How much longer a call may take than on the virtual clock, in milliseconds: the processes share a machine with others. */
 const marginMs = 20_000;
 
-export interface CellReport {
+export interface ScenarioReport {
   readonly rounds: number;
   readonly calls: number;
   readonly slowestMs: number;
@@ -32,27 +32,27 @@ export interface CellReport {
   readonly lines: readonly string[];
 }
 
-/** What several cells may share. */
+/** What several scenarios may share. */
 export interface Service extends Target {
   /** @returns what has gone wrong, a sentence each */
   end(): Promise<readonly string[]>;
 }
 
-const faultOf = ({ fault, state }: Cell): RealFault => faults[state][fault] as RealFault;
+const faultOf = ({ fault, state }: Scenario): RealFault => faults[state][fault] as RealFault;
 
-/** Names the services that a cell can use: those of the same name. */
-export function serviceName(cell: Cell): string {
-  const { ends = false, storage = cell.state } = faultOf(cell);
-  return `${storage} ${cell.server} ${ends}`;
+/** Names the services that a scenario can use: those of the same name. */
+export function serviceName(scenario: Scenario): string {
+  const { ends = false, storage = scenario.state } = faultOf(scenario);
+  return `${storage} ${scenario.server} ${ends}`;
 }
 
-/** Starts the service of a cell: real processes. */
-export async function openService(cell: Cell): Promise<Service> {
-  const { ends, storage: kind = cell.state } = faultOf(cell);
+/** Starts the service of a scenario: real processes. */
+export async function openService(scenario: Scenario): Promise<Service> {
+  const { ends, storage: kind = scenario.state } = faultOf(scenario);
   const storage = await openStorage(kind, processCount);
   const { folder, outside } = storage;
   const optionsAt = (at: number) => ({
-    server: cell.server,
+    server: scenario.server,
     folder,
     outside,
     location: storage.locationOf(at),
@@ -77,16 +77,16 @@ export interface RunOptions {
 }
 
 /** Runs histories with a fault in a service, whose processes run from the first to the last. */
-export async function runCell(
+export async function runScenario(
   service: Service,
-  cell: Cell,
+  scenario: Scenario,
   { isRead = false, seeds }: RunOptions,
-): Promise<CellReport> {
+): Promise<ScenarioReport> {
   const reports: Report[] = [];
   const violations: string[] = [];
   for (const seed of seeds) {
-    const plan = planWithFault(seed, `${cell.fault.replaceAll(' ', '-')}-${seed}`);
-    const report = await runHistory(plan, worldOf(service, cell, seed), isRead);
+    const plan = planWithFault(seed, `${scenario.fault.replaceAll(' ', '-')}-${seed}`);
+    const report = await runHistory(plan, environmentOf(service, scenario, seed), isRead);
     reports.push(report);
     violations.push(...report.violations.map((each) => `seed ${seed}: ${each}`));
   }
@@ -103,13 +103,13 @@ export async function runCell(
   };
 }
 
-function worldOf({ processes, storage }: Service, cell: Cell, seed: number): World {
-  const fault = faultOf(cell);
+function environmentOf({ processes, storage }: Service, scenario: Scenario, seed: number): Environment {
+  const fault = faultOf(scenario);
   const outside = new FolderOutside(storage.outside);
   const begin = inTurn(fault.begin, { processes, storage });
   return {
     transport: new RealTransport(processes, new Random(seed)),
-    faults: [{ ...fault, name: cell.fault, begin }],
+    faults: [{ ...fault, name: scenario.fault, begin }],
     marginMs,
     published: [],
     start: async () => {},

@@ -5,7 +5,7 @@ import type { Published } from '../history/rules.ts';
 import type { RunningProcess } from './runningProcess.ts';
 import type { SimulatedProcess } from './simulatedProcess.ts';
 
-export interface OpenedBackend {
+export interface OpenedStorage {
   readonly state: State;
   readonly log: EventLog;
   close(): Promise<void>;
@@ -22,11 +22,11 @@ export interface FaultyProcesses {
 }
 
 /** What the processes of a service share. */
-export interface Backend {
+export interface Storage {
   /** Whether several processes can share it, and what they share survives them. */
   readonly isShared: boolean;
   /** @throws while it is away */
-  open(process: SimulatedProcess): Promise<OpenedBackend>;
+  open(process: SimulatedProcess): Promise<OpenedStorage>;
   /** Faults of what they share. */
   faults(processes: FaultyProcesses, published: Published[]): readonly Fault[];
 }

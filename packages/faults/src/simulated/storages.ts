@@ -7,7 +7,7 @@ import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
 import type { Random } from '../random.ts';
-import type { Backend, FaultyProcesses, OpenedBackend } from './backend.ts';
+import type { Storage, FaultyProcesses, OpenedStorage } from './storage.ts';
 import { mount, unmountAll } from './disk/mounts.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
@@ -16,9 +16,9 @@ import type { RunningProcess } from './runningProcess.ts';
 import { runIn } from './simulatedProcess.ts';
 
 /** Creates what the processes of a history share. */
-export const createBackend = (name: Plan['backend'], random: Random): Backend => backends[name](random);
+export const createStorage = (name: Plan['storage'], random: Random): Storage => storages[name](random);
 
-const backends: Readonly<Record<Plan['backend'], (random: Random) => Backend>> = {
+const storages: Readonly<Record<Plan['storage'], (random: Random) => Storage>> = {
   memory: () => ({
     isShared: false,
     async open() {
@@ -57,7 +57,7 @@ const backends: Readonly<Record<Plan['backend'], (random: Random) => Backend>> =
   },
 };
 
-const opened = (state: FolderState | RedisState, log: EventLog): OpenedBackend => ({
+const opened = (state: FolderState | RedisState, log: EventLog): OpenedStorage => ({
   state,
   log,
   async close() {
@@ -105,66 +105,57 @@ const burst = (
   },
 });
 
+/** A fault that keeps from processes what they share, from its begin to its end. */
+const separating = (name: string, begin: () => void, end: () => void): Fault => ({
+  name,
+  separates: true,
+  begin() {
+    begin();
+    return end;
+  },
+});
+
 function folderFaults(
   disk: SimulatedDisk,
   processes: FaultyProcesses,
   published: Published[],
 ): readonly Fault[] {
   const { faults } = disk;
+  /** A fault of the machine, whose processes end with it. */
+  const ofMachine = (name: string, loses: 'both' | 'events', change: () => void): Fault => ({
+    name,
+    kills: true,
+    loses,
+    begin() {
+      const { length } = processes.killAll();
+      change();
+      return () => processes.restartAll(length);
+    },
+  });
   return [
-    {
-      name: 'full disk',
-      separates: true,
-      begin() {
-        faults.full = true;
-        return () => void (faults.full = false);
-      },
-    },
-    {
-      name: 'failing disk',
-      separates: true,
-      begin() {
-        faults.failing = true;
-        return () => void (faults.failing = false);
-      },
-    },
-    {
-      name: 'frozen disk',
-      separates: true,
-      begin() {
-        faults.freeze();
-        return () => faults.thaw();
-      },
-    },
-    {
-      name: 'slow disk',
-      separates: true,
-      begin() {
-        faults.commitMs = 1500;
-        return () => void (faults.commitMs = 2);
-      },
-    },
-    {
-      name: 'power failure',
-      kills: true,
-      // Events are not synced.
-      loses: 'events',
-      begin() {
-        const { length } = processes.killAll();
-        disk.crash();
-        return () => processes.restartAll(length);
-      },
-    },
-    {
-      name: 'removed files',
-      kills: true,
-      loses: 'both',
-      begin() {
-        const { length } = processes.killAll();
-        disk.remove('/data');
-        return () => processes.restartAll(length);
-      },
-    },
+    separating(
+      'full disk',
+      () => (faults.full = true),
+      () => (faults.full = false),
+    ),
+    separating(
+      'failing disk',
+      () => (faults.failing = true),
+      () => (faults.failing = false),
+    ),
+    separating(
+      'frozen disk',
+      () => faults.freeze(),
+      () => faults.thaw(),
+    ),
+    separating(
+      'slow disk',
+      () => (faults.commitMs = 1500),
+      () => (faults.commitMs = 2),
+    ),
+    // Events are not synced.
+    ofMachine('power failure', 'events', () => disk.crash()),
+    ofMachine('removed files', 'both', () => disk.remove('/data')),
     {
       name: 'restored backup',
       rewinds: true,
@@ -189,90 +180,69 @@ function redisFaults(
   processes: FaultyProcesses,
   published: Published[],
 ): readonly Fault[] {
+  type Link = ReturnType<SimulatedRedis['link']>;
   /** A fault of the network of one process. */
-  const ofLink =
-    (begin: (link: ReturnType<SimulatedRedis['link']>) => () => void): Fault['begin'] =>
-    (random) => {
+  const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
+    name,
+    separates: true,
+    begin(random) {
       const { reachable } = processes;
-      return reachable.length === 0 ? isOver : begin(server.link(random.pick(reachable).process));
-    };
+      if (reachable.length === 0) return isOver;
+      const link = server.link(random.pick(reachable).process);
+      begin(link);
+      return () => end(link);
+    },
+  });
   /** After its keys were removed, a service has to be restarted. */
-  const losing =
-    (lose: (random: Random) => void): Fault['begin'] =>
-    (random) => {
+  const losing = (name: string, lose: (random: Random) => void): Fault => ({
+    name,
+    kills: true,
+    loses: 'both',
+    begin(random) {
       lose(random);
       return () => {
         server.start();
         return processes.restartAll(processes.killAll().length);
       };
-    };
+    },
+  });
   return [
+    // Of another server, channels begin with a new epoch.
     {
-      name: 'killed Redis',
-      separates: true,
-      // Of another server, channels begin with a new epoch.
+      ...separating(
+        'killed Redis',
+        () => server.kill(),
+        () => server.start(),
+      ),
       loses: 'events',
-      begin() {
-        server.kill();
-        return () => server.start();
-      },
     },
-    {
-      name: 'killed Redis without a file',
-      kills: true,
-      loses: 'both',
-      begin: losing(() => server.kill(Infinity)),
-    },
-    { name: 'FLUSHALL', kills: true, loses: 'both', begin: losing(() => server.flush()) },
-    {
-      name: 'failover',
-      kills: true,
-      loses: 'both',
-      begin: losing((random) => server.failover(random.pick([0, 5, 500]))),
-    },
-    {
-      name: 'suspended Redis',
-      separates: true,
-      begin() {
-        server.freeze();
-        return () => server.resume();
-      },
-    },
-    {
-      name: 'cut Redis',
-      separates: true,
-      begin: ofLink((link) => {
-        link.cut();
-        return () => link.mend();
-      }),
-    },
-    {
-      name: 'frozen Redis',
-      separates: true,
-      begin: ofLink((link) => {
-        link.freeze();
-        return () => link.resume();
-      }),
-    },
+    losing('killed Redis without a file', () => server.kill(Infinity)),
+    losing('FLUSHALL', () => server.flush()),
+    losing('failover', (random) => server.failover(random.pick([0, 5, 500]))),
+    separating(
+      'suspended Redis',
+      () => server.freeze(),
+      () => server.resume(),
+    ),
+    ofLink(
+      'cut Redis',
+      (link) => link.cut(),
+      (link) => link.mend(),
+    ),
+    ofLink(
+      'frozen Redis',
+      (link) => link.freeze(),
+      (link) => link.resume(),
+    ),
     burst(processes, published, ({ process }) => {
       server.link(process).freeze();
       return () => server.link(process).resume();
     }),
-    {
-      name: 'lost replies of Redis',
-      separates: true,
-      begin: ofLink((link) => {
-        link.dropReplies();
-        return isOver;
-      }),
-    },
-    {
-      name: 'slow Redis',
-      separates: true,
-      begin: ofLink((link) => {
-        link.delayMs = 700;
-        return () => void (link.delayMs = 0);
-      }),
-    },
+    ofLink('lost replies of Redis', (link) => link.dropReplies(), isOver),
+    ofLink(
+      'slow Redis',
+      (link) => (link.delayMs = 700),
+      (link) => (link.delayMs = 0),
+    ),
   ];
 }
