@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string>>;
 type CurlLines = readonly (readonly [line: string, printed: string])[];
 
 /** The text and the fenced code blocks of a Markdown page. */
-export interface Readme {
+interface Readme {
   readonly text: string;
   /** The blocks of a language, in order. */
   readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'python' | 'text') => readonly string[];
@@ -65,7 +65,7 @@ export const printedBy = (program: string): string | undefined =>
   [...program.matchAll(/^\/\/ (.*)$/gm)].at(-1)?.[1];
 
 /** A folder for compiling and running snippets: inside a package, so that imports resolve, and ignored by linters. */
-export interface Snippets {
+interface Snippets {
   /** Writes texts by file name, with free ports in place of those that the pages show. A name may have a folder. */
   readonly write: (files: Files) => Promise<void>;
   /** Compiles all files. Rejects with the output of the compiler. */
@@ -82,7 +82,7 @@ export interface Snippets {
   readonly expectPrinted: (lines: CurlLines, options?: PrintedOptions) => Promise<void>;
 }
 
-export interface PrintedOptions {
+interface PrintedOptions {
   readonly env?: Environment;
   /** Returns a text without what differs in each run. */
   readonly comparable?: (text: string) => string;
@@ -130,7 +130,7 @@ export async function newSnippets(...shownPorts: readonly string[]): Promise<Sni
     },
     shell,
     onPorts,
-    async expectPrinted(lines, { env, comparable = (text) => text } = {}) {
+    async expectPrinted(lines, { env, comparable = (text: string) => text } = {}) {
       for (const [line, expected] of noCurl ? [] : lines) {
         const output = comparable(await shell(line, env)).trimEnd();
         // With `-i` the page shows one line of the response.
@@ -139,14 +139,4 @@ export async function newSnippets(...shownPorts: readonly string[]): Promise<Sni
       }
     },
   };
-}
-
-/** Returns the first column of the table below a heading, without backquotes. */
-export function firstColumn({ text }: Readme, heading: string): readonly string[] {
-  const [, section = ''] = text.split(new RegExp(`^##+ ${heading}\n`, 'm'));
-  const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
-  return table
-    .split('\n')
-    .slice(2, -1)
-    .map((row) => row.split('|')[1]?.trim().replaceAll('`', '') ?? '');
 }
