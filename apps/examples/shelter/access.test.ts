@@ -1,20 +1,14 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { newShelter } from './testing/newShelter.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { newShelter, sharedShelter } from './testing/newShelter.ts';
 import type { ShelterRouter } from './router.ts';
 
-let shelter: Awaited<ReturnType<typeof newShelter>>;
-beforeAll(async () => {
-  shelter = await newShelter('embedded');
-  await shelter.client.createCategory.mutate({ name: 'Dogs' });
-});
-afterAll(() => shelter.close());
+const shelter = sharedShelter();
 
-const rex = { name: 'Rex', categoryId: 1 };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 test('visitors without a token read animals and categories, over REST and tRPC', async () => {
-  const animal = await shelter.client.createAnimal.mutate(rex);
+  const animal = await shelter.client.createAnimal.mutate({ name: 'Rex', categoryId: 1 });
   const visitor = createTRPCClient<ShelterRouter>({ links: [httpLink({ url: `${shelter.origin}/trpc` })] });
   expect(await visitor.getAnimal.query({ animalId: animal.id })).toEqual(animal);
   for (const path of ['/animals', `/animals/${animal.id}`, '/categories', '/categories/1']) {
@@ -54,9 +48,9 @@ test('a user who renews the token keeps its idempotency keys, and another user h
     const headers = { ...bearer(await shelter.token(user, 'animals:write')), 'idempotency-key': 'renewed' };
     return shelter.rest('POST', '/categories', { name }, headers);
   };
-  const first = await create('grace', 'Cats');
+  const first = await create('grace', 'Fish');
   expect(first).toMatchObject({ status: 201, isReplayed: false });
-  expect(await create('grace', 'Cats')).toEqual({ ...first, isReplayed: true });
+  expect(await create('grace', 'Fish')).toEqual({ ...first, isReplayed: true });
   expect(await create('ada', 'Birds')).toMatchObject({ status: 201, isReplayed: false });
 });
 
@@ -73,4 +67,11 @@ test('a user who makes more calls than callsPerMinute gets 429, with a renewed t
   // A photo costs as much as ten calls.
   expect((await upload()).status).toBe(429);
   expect((await fetch(`${limited.origin}/v1/animals`)).status).toBe(200);
+});
+
+test('a token of 20 KB is read, and a batch is rejected', async () => {
+  const long = await fetch(`${shelter.origin}/v1/audits`, { headers: bearer('x'.repeat(20_000)) });
+  expect(long.status).toBe(401);
+  const batch = await fetch(`${shelter.origin}/trpc/listAnimals,listCategories?batch=1&input={}`);
+  expect(batch.status).toBe(400);
 });

@@ -1,15 +1,10 @@
 import { safe } from '@trpc/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newShelter, statusOf, stores } from './testing/newShelter.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedShelter, statusOf, stores } from './testing/newShelter.ts';
 import { readEvents } from './testing/readEvents.ts';
 
 describe.each(stores)('adoptions on the %s store', (store) => {
-  let shelter: Awaited<ReturnType<typeof newShelter>>;
-  beforeAll(async () => {
-    shelter = await newShelter(store);
-    await shelter.client.createCategory.mutate({ name: 'Dogs' });
-  });
-  afterAll(() => shelter.close());
+  const shelter = sharedShelter(store);
 
   const newAnimal = () => shelter.client.createAnimal.mutate({ name: 'Rex', categoryId: 1 });
 

@@ -4,8 +4,7 @@ import { declareErrors, resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { byId } from './animals.ts';
 import { allEvents } from './events.ts';
-import { Text } from './fields.ts';
-import { Adoption, adoptions, animals, Status } from './records.ts';
+import { Adoption, adoptions, animals, Status, Text } from './records.ts';
 import { type Context, errors, lastEventId, page, procedure } from './trpc.ts';
 
 const adoptionErrors = declareErrors({

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { newShelter, stores } from './testing/newShelter.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newShelter, sharedShelter, stores } from './testing/newShelter.ts';
 
 describe.each(stores)('animals on the %s store', (store) => {
-  let shelter: Awaited<ReturnType<typeof newShelter>>;
-  beforeAll(async () => {
-    shelter = await newShelter(store);
-    for (const name of ['Dogs', 'Cats']) await shelter.client.createCategory.mutate({ name });
-  });
-  afterAll(() => shelter.close());
+  const shelter = sharedShelter(store);
 
   const rex = { name: 'Rex', categoryId: 1 };
 

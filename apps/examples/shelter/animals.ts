@@ -4,8 +4,7 @@ import { resyncErrors } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { requireCategory } from './categories.ts';
 import { allEvents } from './events.ts';
-import { Id } from './fields.ts';
-import { Animal, AnimalChange, animalFields, animals, NewAnimal, Status } from './records.ts';
+import { Animal, AnimalChange, animalFields, animals, Id, NewAnimal, Status } from './records.ts';
 import { errors, IfVersion, lastEventId, locationBelow, page, procedure, staff } from './trpc.ts';
 
 /** Agents do not see the id of an event, so it is part of its data, too. */

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newShelter, stores } from './testing/newShelter.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedShelter, stores } from './testing/newShelter.ts';
 
 describe.each(stores)('audits on the %s store', (store) => {
-  let shelter: Awaited<ReturnType<typeof newShelter>>;
-  beforeAll(async () => {
-    shelter = await newShelter(store);
-    await shelter.client.createCategory.mutate({ name: 'Dogs' });
-  });
-  afterAll(() => shelter.close());
+  const shelter = sharedShelter(store);
 
   /** Runs `change` and returns the audits that exist as soon as its response has arrived. */
   async function auditsOf(change: () => Promise<unknown>) {
@@ -40,13 +35,8 @@ describe.each(stores)('audits on the %s store', (store) => {
 
   test('a repeat of a change with the same idempotency key is stored as a repeat', async () => {
     const { id: animalId } = await newAnimal();
-    const adopt = () =>
-      shelter.rest(
-        'POST',
-        `/animals/${animalId}/adoption`,
-        { adopter: 'Alan' },
-        { 'idempotency-key': 'again' },
-      );
+    const path = `/animals/${animalId}/adoption`;
+    const adopt = () => shelter.rest('POST', path, { adopter: 'Alan' }, { 'idempotency-key': 'again' });
     const attempt = { procedure: 'adoptAnimal', outcome: 'OK' };
     expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, isReplay: false }]);
     expect(await auditsOf(adopt)).toMatchObject([{ ...attempt, isReplay: true }]);
@@ -55,7 +45,7 @@ describe.each(stores)('audits on the %s store', (store) => {
   test('a change without the scope is stored as forbidden, and one without a valid token and a query are not', async () => {
     const headers = await headersOf('adoptions:read');
     const add = (other: Readonly<Record<string, string>>) => () =>
-      shelter.rest('POST', '/categories', { name: 'Cats' }, other);
+      shelter.rest('POST', '/categories', { name: 'Birds' }, other);
     expect(await auditsOf(add(headers))).toMatchObject([{ user: 'grace', outcome: 'FORBIDDEN' }]);
     expect(await auditsOf(add({ authorization: 'Bearer a.b.c' }))).toEqual([]);
     expect(await auditsOf(() => shelter.client.listAdoptions.query({}))).toEqual([]);

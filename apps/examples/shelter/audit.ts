@@ -2,7 +2,7 @@ import { defineCollection, listRecords, type Store } from '@petstore/core';
 import type { Policy } from 'trpc-gateway';
 import type { AccessTokenClaims } from 'trpc-gateway/jwt';
 import { z } from 'zod';
-import { Id } from './fields.ts';
+import { Id } from './records.ts';
 import { errors, page, procedure } from './trpc.ts';
 
 const Audit = z
@@ -27,9 +27,8 @@ export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'seq
 
 /**
  * Stores who tried to change what, and with which outcome, before the response is sent: no client learns of a change without
- * its record, except by JSON lines, whose response begins before its calls end. A change whose client has left, or whose
- * response another policy has replaced by an error, has its record too. A middleware would not see the calls that are
- * rejected before it.
+ * its record. A change whose client has left, or whose response another policy has replaced by an error, has its record too.
+ * A middleware would not see the calls that are rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
   async settled({ identity, isReplay, outcomes, protocol, request, requestId }) {

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newShelter, statusOf, stores } from './testing/newShelter.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedShelter, statusOf, stores } from './testing/newShelter.ts';
 
 describe.each(stores)('categories on the %s store', (store) => {
-  let shelter: Awaited<ReturnType<typeof newShelter>>;
-  beforeAll(async () => {
-    shelter = await newShelter(store);
-  });
-  afterAll(() => shelter.close());
+  const shelter = sharedShelter(store);
 
   const add = () => shelter.client.createCategory.mutate({ name: `Dogs ${randomUUID()}` });
   const conflict = (message: string) => ({
@@ -16,15 +12,15 @@ describe.each(stores)('categories on the %s store', (store) => {
   });
 
   test('POST, GET and PATCH /categories create, list, read and change a category', async () => {
-    const created = await shelter.rest('POST', '/categories', { name: 'Cats' });
+    const created = await shelter.rest('POST', '/categories', { name: 'Birds' });
     const { id } = created.body;
-    const category = { id, version: 1, name: 'Cats' };
+    const category = { id, version: 1, name: 'Birds' };
     expect(created).toMatchObject({ status: 201, location: `/v1/categories/${id}`, body: category });
     const path = `/categories/${id}`;
     expect((await shelter.rest('GET', path)).body).toEqual(category);
     expect((await shelter.rest('GET', '/categories?limit=100')).body).toContainEqual(category);
-    const patch = { name: 'Kittens', ifVersion: 1 };
-    const changed = { id, version: 2, name: 'Kittens' };
+    const patch = { name: 'Parrots', ifVersion: 1 };
+    const changed = { id, version: 2, name: 'Parrots' };
     expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
     expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 409 });
   });

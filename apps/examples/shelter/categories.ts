@@ -9,8 +9,7 @@ import {
 import { TRPCError } from '@trpc/server';
 import { isTrpcError } from 'trpc-gateway/procedures';
 import { z } from 'zod';
-import { Id, Text, Version } from './fields.ts';
-import { animals } from './records.ts';
+import { animals, Id, Text, Version } from './records.ts';
 import { type Context, errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
 
 const fields = { name: Text };

@@ -1,10 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { hasRedis, startRedis } from '@petstore/testing/redis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { newShelter, stores } from './testing/newShelter.ts';
+import { newShelter, type Shelter, stores } from './testing/newShelter.ts';
 import { eventsOf, readEvents } from './testing/readEvents.ts';
-
-type Shelter = Awaited<ReturnType<typeof newShelter>>;
 
 interface Change {
   readonly type: string;

@@ -1,5 +1,5 @@
 import type { ServiceLog } from 'trpc-gateway-runtime';
-import { eventChannel, type EventChannel, type EventLog } from 'trpc-gateway-shared';
+import { eventChannel, type EventLog } from 'trpc-gateway-shared';
 import { Adoption, AnimalChange } from './records.ts';
 
 /** The key of all events: subscribers choose by category, and an animal may move to another one. */
@@ -16,44 +16,29 @@ const keptBytes = 67_108_864;
  * their change is stored. If the process dies in between, or the event log fails, the event is lost: clients see the change
  * when they load the records again.
  */
-export class ShelterEvents {
-  readonly animals: EventChannel<AnimalChange>;
-  readonly adoptions: EventChannel<Adoption>;
-  readonly #log: ServiceLog;
-
-  constructor(eventLog: EventLog, log: ServiceLog) {
-    this.animals = eventChannel({
-      log: eventLog,
-      name: 'animals',
-      event: AnimalChange,
-      keep: { bytes: keptBytes },
-      maxEventSize,
-    });
-    this.adoptions = eventChannel({
-      log: eventLog,
-      name: 'adoptions',
-      event: Adoption,
-      keep: { events: 10_000, bytes: keptBytes, ms: 30 * 86_400_000 },
-      maxEventSize,
-    });
-    this.#log = log;
-  }
-
-  /** Publishes a change that is stored. */
-  changed(change: AnimalChange): Promise<void> {
-    return this.#publish(this.animals, change);
-  }
-
-  /** Publishes an adoption that is stored. */
-  adopted(adoption: Adoption): Promise<void> {
-    return this.#publish(this.adoptions, adoption);
-  }
-
-  async #publish<Event>(channel: EventChannel<Event>, event: Event): Promise<void> {
-    try {
-      await channel.publish(allEvents, event);
-    } catch (err) {
-      this.#log.error({ err }, 'a change was stored, but not published');
-    }
-  }
+export function shelterEvents(log: EventLog, serviceLog: ServiceLog) {
+  const animals = eventChannel({
+    log,
+    name: 'animals',
+    event: AnimalChange,
+    keep: { bytes: keptBytes },
+    maxEventSize,
+  });
+  const adoptions = eventChannel({
+    log,
+    name: 'adoptions',
+    event: Adoption,
+    keep: { events: 10_000, bytes: keptBytes, ms: 30 * 86_400_000 },
+    maxEventSize,
+  });
+  const onError = (err: unknown) => serviceLog.error({ err }, 'a change was stored, but not published');
+  return {
+    animals,
+    adoptions,
+    /** Publishes a change that is stored. */
+    changed: (change: AnimalChange) => animals.publish(allEvents, change).catch(onError),
+    /** Publishes an adoption that is stored. */
+    adopted: (adoption: Adoption) => adoptions.publish(allEvents, adoption).catch(onError),
+  };
 }
+export type ShelterEvents = ReturnType<typeof shelterEvents>;

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /** An issuer of access tokens for development and tests. */
@@ -22,7 +23,8 @@ export async function startIssuer(port = 0): Promise<Issuer> {
     if (request.method === 'GET' && request.url === '/jwks.json') {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(keys));
     } else if (request.method === 'POST' && request.url === '/token') {
-      readForm(request)
+      text(request)
+        .then((body) => new URLSearchParams(body))
         .then((form) => token(form.get('user') ?? '', form.get('scope') ?? ''))
         .then(
           (signed) => response.end(signed),
@@ -51,10 +53,4 @@ export async function startIssuer(port = 0): Promise<Issuer> {
     token,
     close: () => void server.close(),
   };
-}
-
-async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return new URLSearchParams(Buffer.concat(chunks).toString());
 }

@@ -1,14 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newShelter } from './testing/newShelter.ts';
+import { expect, test } from 'vitest';
+import { sharedShelter } from './testing/newShelter.ts';
 
-let shelter: Awaited<ReturnType<typeof newShelter>>;
-beforeAll(async () => {
-  shelter = await newShelter('embedded');
-  await shelter.client.createCategory.mutate({ name: 'Dogs' });
-});
-afterAll(() => shelter.close());
+const shelter = sharedShelter();
 
 const newAnimal = () => shelter.client.createAnimal.mutate({ name: 'Rex', categoryId: 1 });
 const photosIn = () => readdir(join(shelter.dataDir, 'photos'));

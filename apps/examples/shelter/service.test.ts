@@ -70,7 +70,8 @@ test.runIf(process.platform === 'linux')(
     for (const events of await Promise.all(streams)) {
       expect(events.map(({ data }) => (data as { readonly animal: object }).animal)).toEqual(animals);
     }
-    expect(logLines(service).filter(({ msg }) => msg === 'worker listening')).toHaveLength(2);
+    const workers = () => logLines(service).filter(({ msg }) => msg === 'worker listening');
+    await expect.poll(workers).toHaveLength(2);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
   },
 );

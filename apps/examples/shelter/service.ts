@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '@petstore/core';
-import { createGateway, type State } from 'trpc-gateway';
+import { createGateway } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import { mcp } from 'trpc-gateway/mcp';
 import { temporaryFiles } from 'trpc-gateway/node';
@@ -9,9 +9,9 @@ import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
 import { docsPage } from 'trpc-gateway-runtime/docs';
 import { log, type LogOptions } from 'trpc-gateway-runtime/log';
 import { metrics } from 'trpc-gateway-runtime/metrics';
-import { type EventLog, measuredEventLog } from 'trpc-gateway-shared';
+import { measuredEventLog } from 'trpc-gateway-shared';
 import { auditPolicy } from './audit.ts';
-import { ShelterEvents } from './events.ts';
+import { shelterEvents } from './events.ts';
 import { PhotoFolder } from './photoFolder.ts';
 import { collections, shelterRouter } from './router.ts';
 
@@ -40,7 +40,8 @@ export interface ShelterOptions {
 export function shelterService(options: ShelterOptions): RunOptions {
   const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info', workers = 1 } = options;
   return {
-    listen: { host, port },
+    // Tokens with many claims are longer than 16 KiB.
+    listen: { host, port, maxHeaderSize: 65_536 },
     workers,
     log: log({ level: logLevel }),
     docs: docsPage(),
@@ -61,7 +62,7 @@ async function startShelter(
   await mkdir(photoFolder, { recursive: true });
   const photos = new PhotoFolder(photoFolder);
   const eventLog = measuredEventLog(shared.eventLog);
-  const events = new ShelterEvents(eventLog, serviceLog);
+  const events = shelterEvents(eventLog, serviceLog);
   const gateway = await createGateway({
     ...runOptions,
     router: shelterRouter,
@@ -72,6 +73,8 @@ async function startShelter(
         'Read listCategories before createAnimal. Before adoptAnimal, find the animal: its status must be available. An adoption cannot be undone, so ask the person first.',
     }),
     policies: [auditPolicy(store)],
+    // A batch as JSON lines begins before its calls end, and thus before their audits are stored.
+    trpc: { allowBatching: false },
     createContext: ({ response, identity }) => ({
       store,
       photos,
@@ -125,19 +128,13 @@ async function openStore(
   return store;
 }
 
-/** What the processes of the service share beside the store. */
-interface Shared {
-  readonly eventLog: EventLog;
-  /** The state of idempotency keys and limits. */
-  readonly state: State;
-}
-
 /**
- * Opens the event log and the state: in Redis, if it is configured; otherwise in the data folder, where the processes of this
- * machine share events, and the state in MongoDB, if the store is.
+ * Opens what the processes of the service share beside the store: the log of events, and the state of idempotency keys and
+ * limits. Both are in Redis, if it is configured. Otherwise events are in the data folder, where the processes of this machine
+ * share them, and the state is beside the records.
  */
-async function openShared(options: ShelterOptions, onClose: StartContext['onClose']): Promise<Shared> {
-  const { dataDir, redisUrl: url, database = 'shelter' } = options;
+async function openShared(options: ShelterOptions, onClose: StartContext['onClose']) {
+  const { dataDir, mongodbUri: uri, redisUrl: url, database = 'shelter' } = options;
   if (url !== undefined) {
     const { redisEventLog } = await import('trpc-gateway-shared/events/redis');
     const { redisState } = await import('trpc-gateway-shared/state/redis');
@@ -152,18 +149,16 @@ async function openShared(options: ShelterOptions, onClose: StartContext['onClos
   const { folderEventLog } = await import('trpc-gateway-shared/events/folder');
   const eventLog = folderEventLog({ path: join(dataDir, 'events') });
   onClose(() => eventLog.close());
-  const state = await openState(options);
+  const openState = async () => {
+    if (uri === undefined) {
+      const { folderState } = await import('trpc-gateway-shared/state/folder');
+      return folderState({ path: join(dataDir, 'responses') });
+    }
+    const { mongodbState } = await import('trpc-gateway-shared/state/mongodb');
+    const { MongoClient } = await import('mongodb');
+    return mongodbState({ connect: () => new MongoClient(uri), database });
+  };
+  const state = await openState();
   onClose(() => state.close());
   return { eventLog, state };
-}
-
-/** Opens the state of idempotency keys and limits beside the store. */
-async function openState({ dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions) {
-  if (uri === undefined) {
-    const { folderState } = await import('trpc-gateway-shared/state/folder');
-    return folderState({ path: join(dataDir, 'responses') });
-  }
-  const { mongodbState } = await import('trpc-gateway-shared/state/mongodb');
-  const { MongoClient } = await import('mongodb');
-  return mongodbState({ connect: () => new MongoClient(uri), database });
 }

@@ -1,13 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { providerProblems } from 'trpc-gateway-test';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { newShelter } from './testing/newShelter.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { sharedShelter } from './testing/newShelter.ts';
 
-let shelter: Awaited<ReturnType<typeof newShelter>>;
-beforeAll(async () => {
-  shelter = await newShelter('embedded');
-});
-afterAll(() => shelter.close());
+const shelter = sharedShelter();
 
 /** Connects an agent with these headers. */
 async function connect(headers: Readonly<Record<string, string>> = shelter.headers) {
@@ -19,7 +15,6 @@ async function connect(headers: Readonly<Record<string, string>> = shelter.heade
 }
 
 test('an agent of the staff adds an animal and sees its photo, and it is adopted once', async () => {
-  await shelter.client.createCategory.mutate({ name: 'Dogs' });
   const agent = await connect();
   const call = (name: string, args: object) => agent.callTool({ name, arguments: { ...args } });
   const { structuredContent } = await call('createAnimal', { name: 'Rex', categoryId: 1 });

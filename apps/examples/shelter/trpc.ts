@@ -3,8 +3,8 @@ import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import type { ShelterEvents } from './events.ts';
-import { Version } from './fields.ts';
 import type { PhotoFolder } from './photoFolder.ts';
+import { Version } from './records.ts';
 
 export interface Context extends StoreContext {
   readonly events: ShelterEvents;

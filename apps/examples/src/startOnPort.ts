@@ -2,6 +2,21 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess } from '@petstore/testing/startProcess';
 
+/** Starts a server on a port. Resolves with a function that stops it. */
+export type Start = (port: number) => Promise<() => Promise<unknown>>;
+
+interface Server {
+  close(): Promise<void>;
+}
+
+/** Returns a `Start` of a server that has a `close`. */
+export const asServer =
+  (start: (port: number) => Promise<Server> | Server): Start =>
+  async (port) => {
+    const server = await start(port);
+    return () => server.close();
+  };
+
 /** Starts a program that serves on `PORT`, and waits until the port accepts connections. @returns a function that ends it */
 export async function startOnPort(
   port: number,

@@ -1,5 +1,6 @@
 import { seededAnimal, seededAnimals } from './petStore/animals.ts';
-import { challenge, deprecationByName, rpcVary } from './petStore/headers.ts';
+import { methodNotSupported, notFound, unauthorized } from './petStore/failure.ts';
+import { allow, challenge, deprecation, rpcVary } from './petStore/headers.ts';
 
 /** The key that every contender takes (`API_KEY`). */
 export const apiKey = 'a-key-to-measure-with';
@@ -65,7 +66,8 @@ const authorization = `Bearer ${apiKey}`;
 const json = { 'content-type': 'application/json' };
 const newPet = JSON.stringify({ name: 'Rex', categoryId: 1, status: 'available' });
 const createdPet = JSON.stringify({ id: 0, name: 'Rex', categoryId: 1, status: 'available' });
-const deprecated = { ...json, ...deprecationByName, link: deprecationByName.link.join(', ') };
+const links = deprecation.filter(([name]) => name === 'link').map(([, value]) => value);
+const deprecated = { ...json, ...Object.fromEntries(deprecation), link: links.join(', ') };
 const eventsPerStream = 1_000;
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}): CaseRequest => ({
@@ -80,6 +82,8 @@ const post = (path: string, body: string): CaseRequest => ({
   headers: { authorization, ...json },
   body,
 });
+
+const getPet = get('/v1/pets/500');
 
 const inputOf = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
 
@@ -105,6 +109,8 @@ function linesOf(size: number): string {
   ];
   return parts.map((part) => `${part}\n`).join('');
 }
+
+const wrongMethod = 'Unsupported POST-request to query procedure at path "getPet"';
 
 const rpcError = (path: string, httpStatus: number, code: string, number: number, message: string) =>
   JSON.stringify({ error: { message, code: number, data: { code, httpStatus, path } } });
@@ -149,29 +155,30 @@ function lengthPrefixed(text: string): Buffer {
 export const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
 const rpcHeaders = { ...json, vary: rpcVary };
 
+const responds = (status: number, headers: ExpectedResponse['headers'], body: unknown): ExpectedResponse => ({
+  status,
+  headers,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+const http = (name: string, title: string, request: CaseRequest, expected: ExpectedResponse): Case => ({
+  ...oneRequest,
+  name,
+  title,
+  request,
+  expected,
+});
+
 function listOf(limit: number): Case {
-  return {
-    ...oneRequest,
-    name: `list${limit}`,
-    title: `GET list of ${limit}`,
-    request: get(`/v1/pets?limit=${limit}`),
-    expected: {
-      status: 200,
-      headers: { ...json, link: `</v1/pets?limit=${limit}&cursor=${limit}>; rel="next"` },
-      body: JSON.stringify(seededAnimals().slice(0, limit)),
-    },
-  };
+  const link = `</v1/pets?limit=${limit}&cursor=${limit}>; rel="next"`;
+  const animals = seededAnimals().slice(0, limit);
+  const request = get(`/v1/pets?limit=${limit}`);
+  return http(`list${limit}`, `GET list of ${limit}`, request, responds(200, { ...json, link }, animals));
 }
 
 function batchCase(size: number): Case {
   const { request, body } = batchOf(size);
-  return {
-    ...oneRequest,
-    name: `batch${size}`,
-    title: `tRPC batch of ${size}`,
-    request,
-    expected: { status: 200, headers: rpcHeaders, body },
-  };
+  return http(`batch${size}`, `tRPC batch of ${size}`, request, responds(200, rpcHeaders, body));
 }
 
 /**
@@ -212,50 +219,36 @@ export const errorCases: readonly string[] = [
 
 /** Everything that is measured, in the order in which it is shown. */
 export const cases: readonly Case[] = [
-  {
-    ...oneRequest,
-    name: 'get',
-    title: 'GET one',
-    request: get('/v1/pets/500'),
-    expected: { status: 200, headers: deprecated, body: JSON.stringify(seededAnimal(500)) },
-  },
+  http('get', 'GET one', getPet, responds(200, deprecated, seededAnimal(500))),
   listOf(20),
   listOf(100),
-  {
-    ...oneRequest,
-    name: 'create',
-    title: 'POST',
-    request: post('/v1/pets', newPet),
-    expected: { status: 201, headers: { ...json, location: '/v1/pets/0' }, body: createdPet },
-  },
-  {
-    ...oneRequest,
-    name: 'query',
-    title: 'tRPC query',
-    request: get(`/trpc/getPet?${inputOf({ petId: 500 })}`),
-    expected: {
-      status: 200,
-      headers: rpcHeaders,
-      body: JSON.stringify({ result: { data: seededAnimal(500) } }),
-    },
-  },
-  {
-    ...oneRequest,
-    name: 'mutation',
-    title: 'tRPC mutation',
-    request: post('/trpc/createPet', newPet),
-    expected: { status: 200, headers: rpcHeaders, body: `{"result":{"data":${createdPet}}}` },
-  },
+  http(
+    'create',
+    'POST',
+    post('/v1/pets', newPet),
+    responds(201, { ...json, location: '/v1/pets/0' }, createdPet),
+  ),
+  http(
+    'query',
+    'tRPC query',
+    get(`/trpc/getPet?${inputOf({ petId: 500 })}`),
+    responds(200, rpcHeaders, { result: { data: seededAnimal(500) } }),
+  ),
+  http(
+    'mutation',
+    'tRPC mutation',
+    post('/trpc/createPet', newPet),
+    responds(200, rpcHeaders, `{"result":{"data":${createdPet}}}`),
+  ),
   { ...oneRequest, ...toolCall, name: 'mcp', title: 'MCP tools/call' },
   batchCase(10),
   batchCase(100),
-  {
-    ...oneRequest,
-    name: 'lines',
-    title: 'JSON lines, batch of 10',
-    request: get(batchOf(10).request.path, { 'trpc-accept': 'application/jsonl' }),
-    expected: { status: 200, headers: rpcHeaders, body: linesOf(10) },
-  },
+  http(
+    'lines',
+    'JSON lines, batch of 10',
+    get(batchOf(10).request.path, { 'trpc-accept': 'application/jsonl' }),
+    responds(200, rpcHeaders, linesOf(10)),
+  ),
   {
     kind: 'socket',
     name: 'socket',
@@ -274,79 +267,51 @@ export const cases: readonly Case[] = [
     unit: 'events',
     perRequest: eventsPerStream,
     request: get(`/trpc/watchPets?${inputOf({ count: eventsPerStream })}`, { accept: 'text/event-stream' }),
-    expected: {
-      status: 200,
-      headers: { 'content-type': 'text/event-stream', vary: rpcVary },
-      body: [
+    expected: responds(
+      200,
+      { 'content-type': 'text/event-stream', vary: rpcVary },
+      [
         'event: connected\ndata: {}\n\n\n',
         ...seededAnimals()
           .slice(0, eventsPerStream)
           .map((animal) => `data: ${JSON.stringify(animal)}\n\n\n`),
         'event: return\ndata: \n\n\n',
       ].join(''),
-    },
+    ),
   },
-  {
-    ...oneRequest,
-    name: 'unauthorized',
-    title: '401',
-    request: { ...get('/v1/pets/500'), headers: { authorization: 'Bearer an-unknown-key' } },
-    expected: {
-      status: 401,
-      headers: { ...json, 'www-authenticate': challenge },
-      body: '{"code":"UNAUTHORIZED","message":"The API key is not valid.","status":401}',
-    },
-  },
-  {
-    ...oneRequest,
-    name: 'notFound',
-    title: '404',
-    request: get('/v1/pets/999999999'),
-    expected: {
-      status: 404,
-      headers: deprecated,
-      body: '{"code":"NOT_FOUND","message":"There is no animal with this id.","status":404}',
-    },
-  },
-  {
-    ...oneRequest,
-    name: 'unknownMethod',
-    title: '405',
-    request: { ...get('/v1/pets/500'), method: 'DELETE' },
-    expected: {
-      status: 405,
-      headers: { ...json, allow: 'GET, HEAD, OPTIONS' },
-      body: '{"code":"METHOD_NOT_SUPPORTED","message":"The method is not allowed at this path. Use one of GET, HEAD, OPTIONS.","status":405}',
-    },
-  },
-  {
-    ...oneRequest,
-    name: 'unknownProcedure',
-    title: 'tRPC 404, unknown procedure',
-    request: get(`/trpc/getAnimal?${inputOf({ petId: 500 })}`),
-    expected: {
-      status: 404,
-      headers: rpcHeaders,
-      body: rpcError('getAnimal', 404, 'NOT_FOUND', -32_004, 'No procedure found on path "getAnimal"'),
-    },
-  },
-  {
-    ...oneRequest,
-    name: 'wrongMethod',
-    title: 'tRPC 405, POST to a query',
-    request: post('/trpc/getPet', JSON.stringify({ petId: 500 })),
-    expected: {
-      status: 405,
-      headers: { ...rpcHeaders, allow: 'GET' },
-      body: rpcError(
-        'getPet',
-        405,
-        'METHOD_NOT_SUPPORTED',
-        -32_005,
-        'Unsupported POST-request to query procedure at path "getPet"',
-      ),
-    },
-  },
+  http(
+    'unauthorized',
+    '401',
+    { ...getPet, headers: { authorization: 'Bearer an-unknown-key' } },
+    responds(401, { ...json, 'www-authenticate': challenge }, unauthorized),
+  ),
+  http('notFound', '404', get('/v1/pets/999999999'), responds(404, deprecated, notFound)),
+  http(
+    'unknownMethod',
+    '405',
+    { ...getPet, method: 'DELETE' },
+    responds(405, { ...json, allow }, methodNotSupported),
+  ),
+  http(
+    'unknownProcedure',
+    'tRPC 404, unknown procedure',
+    get(`/trpc/getAnimal?${inputOf({ petId: 500 })}`),
+    responds(
+      404,
+      rpcHeaders,
+      rpcError('getAnimal', 404, 'NOT_FOUND', -32_004, 'No procedure found on path "getAnimal"'),
+    ),
+  ),
+  http(
+    'wrongMethod',
+    'tRPC 405, POST to a query',
+    post('/trpc/getPet', JSON.stringify({ petId: 500 })),
+    responds(
+      405,
+      { ...rpcHeaders, allow: 'GET' },
+      rpcError('getPet', 405, 'METHOD_NOT_SUPPORTED', -32_005, wrongMethod),
+    ),
+  ),
 ];
 
 const orpcCall = (name: string, input: object, output: string): OwnRequest => ({

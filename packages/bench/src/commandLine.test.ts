@@ -1,41 +1,35 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { quickContenders, readCommandLine } from './commandLine.ts';
-import { suites } from './suites/suites.ts';
+import { suites } from './suites.ts';
 
-describe('the command line', () => {
-  it('takes cases and contenders by name', () => {
-    const options = readCommandLine(['--cases', 'get,query', '--contenders', 'minimal, gateway']);
-    expect(options).toMatchObject({ cases: ['get', 'query'], contenders: ['minimal', 'gateway'], rounds: 5 });
-  });
+it.each([
+  [
+    '--cases get,query --contenders minimal,gateway',
+    { cases: ['get', 'query'], contenders: ['minimal', 'gateway'], rounds: 5, neighbour: false },
+  ],
+  ['--quick', { seconds: 0.25, measurements: ['throughput'] }],
+  ['--neighbour', { neighbour: true }],
+])('the command line takes %s', (line, options) => {
+  expect(readCommandLine(line.split(' '))).toMatchObject(options);
+});
 
-  it('measures throughput alone, each time for a quarter of a second, with --quick', () => {
-    expect(readCommandLine(['--quick'])).toMatchObject({ seconds: 0.25, measurements: ['throughput'] });
-  });
+it.each(Object.entries(suites))(
+  'the bench measures contenders and cases that the suite %s has, with --quick and without',
+  (name, suite) => {
+    const contenders = suite.contenders.map((contender) => contender.name);
+    const cases = suite.cases.map((each) => each.name);
+    const isPets = name === 'pets';
+    const options = readCommandLine(['--suite', name]);
+    expect(options).toMatchObject({ suite, cases, contenders });
+    expect(options?.measurements.length).toBe(isPets ? 2 : 1);
+    const quick = readCommandLine(['--suite', name, '--quick']);
+    expect(quick).toMatchObject({ cases, contenders: isPets ? quickContenders : contenders });
+  },
+);
 
-  it.each(Object.entries(suites))(
-    'measures contenders and cases that the suite %s has, with --quick and without',
-    (name, suite) => {
-      const all = suite.contenders.map((contender) => contender.name);
-      const cases = suite.cases.map((each) => each.name);
-      const isPets = name === 'pets';
-      expect(readCommandLine(['--suite', name])).toMatchObject({ suite, cases, contenders: all });
-      expect(readCommandLine(['--suite', name, '--quick'])).toMatchObject({
-        cases,
-        contenders: isPets ? quickContenders : all,
-      });
-      expect(readCommandLine(['--suite', name])?.measurements.length).toBe(isPets ? 2 : 1);
-    },
-  );
-
-  it('measures beside a neighbour only with --neighbour', () => {
-    expect(readCommandLine(['--neighbour'])).toMatchObject({ neighbour: true });
-    expect(readCommandLine([])).toMatchObject({ neighbour: false });
-  });
-
-  it.each([
-    [['--cases', 'nothing'], '"nothing" is not valid; it must be one of get, '],
-    [['--rounds', 'many'], '--rounds is many; it must be a number above 0.'],
-  ])('%j is rejected with a sentence', (args, message) => {
-    expect(() => readCommandLine(args)).toThrow(message);
-  });
+it.each([
+  [['--cases', 'nothing'], '"nothing" is not valid; it must be one of get, '],
+  [['--rounds', 'many'], '--rounds is many; it must be a number above 0.'],
+])('%j is rejected with a sentence', (args, message) => {
+  expect(() => readCommandLine(args)).toThrow(message);
 });

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Suite } from './suites/suite.ts';
-import { suites } from './suites/suites.ts';
+import type { Suite } from './contenders.ts';
+import { suites } from './suites.ts';
 
 const measurements = ['throughput', 'start'] as const;
 type MeasurementName = (typeof measurements)[number];

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,20 +6,15 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@petstore/testing/freePort';
 import { slowness } from '@petstore/testing/slowness';
+import { startProcess } from '@petstore/testing/startProcess';
 import { apiKey } from './cases.ts';
 import type { Contender } from './contenders.ts';
 import { onCore, serverCore } from './cores.ts';
+import { seededAnimals } from './petStore/animals.ts';
 import { processorSeconds, processTree } from './processTree.ts';
-import { seedOverHttp } from './seedOverHttp.ts';
 
 /** How long a contender may take until its first response, in milliseconds. */
 const startDeadlineMs = 30_000 * slowness;
-
-const running = new Set<ChildProcess>();
-
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 /** A contender that answers. */
 export interface ContenderProcess {
@@ -51,7 +46,7 @@ export async function startContender({
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const port = await freePort();
   const since = performance.now();
-  const child = spawn(file, args, {
+  const child = startProcess(file, args, {
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
@@ -66,9 +61,7 @@ export async function startContender({
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaints = `${complaints}${text}`.slice(-4_000);
   });
-  running.add(child);
   const stop = async () => {
-    running.delete(child);
     if (child.exitCode === null && child.signalCode === null) {
       // Stopped, a process replaces no worker of its own, and each keeps its id.
       child.kill('SIGSTOP');
@@ -126,5 +119,27 @@ async function untilResponding(child: ChildProcess, url: string, deadline: numbe
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
     if (performance.now() > deadline) throw new Error('it did not respond in time');
     await sleep(2);
+  }
+}
+
+/**
+ * Gives a store that keeps what it is given the animals that those in memory begin with: through the service, so for
+ * whatever store it has.
+ * @throws {Error} where the store was not empty: its ids would be others
+ */
+async function seedOverHttp(port: number): Promise<void> {
+  // One after the other: the ids must be in the animals' order.
+  for (const { id, ...animal } of seededAnimals()) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(animal),
+    });
+    const created = (await response.json()) as { readonly id?: number };
+    if (created.id !== id) {
+      throw new Error(
+        `The store was to be empty: it made ${JSON.stringify(created)} of what was to be animal ${id}.`,
+      );
+    }
   }
 }

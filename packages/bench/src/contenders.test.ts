@@ -2,17 +2,13 @@ import { everyForm, hasUws } from '@petstore/testing/forms';
 import { describe, expect, it } from 'vitest';
 import { apiKey } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
-import { caseOf, contenders } from './contenders.ts';
-import { installedBun } from './findBun.ts';
-import { suites } from './suites/suites.ts';
-import { UnavailableError } from './unavailableError.ts';
+import { caseOf, contenders, UnavailableError } from './contenders.ts';
+import { suites } from './suites.ts';
 import { differences } from './verify.ts';
 
 const isLinux = process.platform === 'linux';
 if (!isLinux)
   process.stdout.write('SKIPPED: the contenders: they are pinned to a core by taskset, of Linux.\n');
-const hasBun = (await installedBun()) !== undefined;
-if (!hasBun) process.stdout.write('SKIPPED: the contenders on Bun: npm run bench installs it.\n');
 
 /** Those that run where not every form of tests does. */
 const brief = new Set(['minimal', 'gateway']);
@@ -27,27 +23,25 @@ describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () =>
       .map((contender) => ({ suite, cases, contender })),
   );
   for (const { suite, cases, contender } of served) {
-    it.skipIf(contender.runtime === 'bun' && !hasBun)(
-      `${contender.name} answers every case of the suite ${suite} that it does not leave out as all others do`,
-      async ({ skip }) => {
-        const process = await startContender(contender).catch((error: unknown) => {
-          if (error instanceof UnavailableError) skip(error.message);
-          throw error;
-        });
-        try {
-          const differencesByCase: Record<string, readonly string[]> = {};
-          for (const subject of cases) {
-            const own = caseOf(contender, subject);
-            if (own)
-              differencesByCase[subject.name] = await differences(process.port, own, contender.headers);
-          }
-          const supported = cases.filter((subject) => caseOf(contender, subject) !== undefined);
-          expect(differencesByCase).toEqual(Object.fromEntries(supported.map(({ name }) => [name, []])));
-        } finally {
-          await process.stop();
+    it(`${contender.name} answers every case of the suite ${suite} that it does not leave out as all others do`, async ({
+      skip,
+    }) => {
+      const process = await startContender(contender).catch((error: unknown) => {
+        if (error instanceof UnavailableError) skip(error.message);
+        throw error;
+      });
+      try {
+        const differencesByCase: Record<string, readonly string[]> = {};
+        for (const subject of cases) {
+          const own = caseOf(contender, subject);
+          if (own) differencesByCase[subject.name] = await differences(process.port, own, contender.headers);
         }
-      },
-    );
+        const supported = cases.filter((subject) => caseOf(contender, subject) !== undefined);
+        expect(differencesByCase).toEqual(Object.fromEntries(supported.map(({ name }) => [name, []])));
+      } finally {
+        await process.stop();
+      }
+    });
   }
 
   it('every contender rejects malformed JSON and an invalid body with 400', async () => {

@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { runtimes } from '@petstore/testing/runtimes';
 import { type Case, mcpSessionRequests, mcpSessions, type OwnRequest, orpcRequests } from './cases.ts';
-import { findBun } from './findBun.ts';
-import { UnavailableError } from './unavailableError.ts';
-import { petStoreBundle } from './petStoreBundle.ts';
+
+/** Thrown for a measurement that is impossible on this machine; the message says why. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}
 
 /** A server that is measured: a process of its own. */
 export interface Contender {
@@ -25,6 +30,12 @@ export interface Contender {
   readonly lacks: Readonly<Record<string, string>>;
 }
 
+/** Cases that are measured together, and who answers them. */
+export interface Suite {
+  readonly cases: readonly Case[];
+  readonly contenders: readonly Contender[];
+}
+
 /** A case as a contender serves it: `undefined` where it is not measured in that case. */
 export function caseOf({ cases, lacks, own }: Contender, subject: Case): Case | undefined {
   const { name } = subject;
@@ -36,14 +47,29 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const source = '--conditions=trpc-gateway-source';
 const petStoreSource = at('../../../apps/server/src/main.ts');
 
+const root = at('../../../');
+let built: Promise<string> | undefined;
+
+/** The file that `npm start` runs, built first where sources have changed. */
+const petStoreBundle = (): Promise<string> =>
+  (built ??= promisify(execFile)(
+    `${root}node_modules/.bin/turbo`,
+    ['run', 'build', '--filter=@petstore/server'],
+    { cwd: root },
+  ).then(() => `${root}apps/server/dist/main.js`));
+
 /** The command of a contender on Node. */
 export const node =
   (file: string, ...before: string[]) =>
   async (): Promise<[string, ...string[]]> => [process.execPath, source, ...before, file];
-/** The command of a contender on Bun. */
+/** The command of a contender on the Bun of `.ci/runtimes`. */
 export const bun =
   (file: string, ...before: string[]) =>
-  async (): Promise<[string, ...string[]]> => [await findBun(), source, ...before, file];
+  async (): Promise<[string, ...string[]]> => {
+    const { bun: executable } = runtimes();
+    if (executable !== undefined) return [executable, source, ...before, file];
+    throw new UnavailableError('.ci/runtimes has no Bun for this machine');
+  };
 
 /** Cases that a contender cannot serve for one reason. */
 const lacking = (names: readonly string[], reason: string) =>
@@ -58,7 +84,7 @@ const noMcpByHand = lacking(['mcp'], 'not written by hand');
  * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (docs/gateway/limits.md).
  * What it takes to know how long they wait is measured all the same.
  */
-const unhurried = { MAX_QUEUE_MS: '60000' };
+const environment = { MAX_QUEUE_MS: '60000', LOG_REQUESTS: 'errors' };
 
 /** The pet store's process over the store in memory. */
 const gateway = node(petStoreSource, '--import', at('./contenders/gateway.ts'));
@@ -102,21 +128,22 @@ export const contenders: readonly Contender[] = [
   ...inEachStyle({
     name: 'minimal',
     title: 'minimal',
-    command: node(at('./contenders/minimal.ts')),
+    command: node(at('./contenders/uwsByHand.ts')),
     lacks: noMcpByHand,
   }),
   ...inEachStyle({
     name: 'same-response',
     title: 'same response',
-    command: node(at('./contenders/sameResponse.ts')),
+    command: node(at('./contenders/uwsByHand.ts')),
+    environment: { BENCH_RESPONSE: 'same' },
     headers: 'all',
     lacks: noMcpByHand,
   }),
   contender({
     name: 'same-response-compiled',
     title: 'same response, schemas compiled by hand',
-    command: node(at('./contenders/sameResponse.ts')),
-    environment: { BENCH_SCHEMAS: 'compiled' },
+    command: node(at('./contenders/uwsByHand.ts')),
+    environment: { BENCH_RESPONSE: 'same', BENCH_SCHEMAS: 'compiled' },
     headers: 'all',
     lacks: noMcpByHand,
   }),
@@ -124,14 +151,14 @@ export const contenders: readonly Contender[] = [
     name: 'gateway',
     title: 'this gateway on uWebSockets.js',
     command: gateway,
-    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    environment,
     headers: 'all',
   }),
   ...inEachStyle({
     name: 'gateway-node',
     title: 'this gateway on node:http',
     command: gateway,
-    environment: { ...unhurried, LOG_REQUESTS: 'errors', SERVER: 'node' },
+    environment: { ...environment, SERVER: 'node' },
     headers: 'all',
   }),
   ...inEachStyle({
@@ -139,14 +166,14 @@ export const contenders: readonly Contender[] = [
     title: 'this gateway on Bun',
     runtime: 'bun',
     command: bun(petStoreSource, '--preload', at('./contenders/gatewayOnBun.ts')),
-    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    environment,
     headers: 'all',
   }),
   contender({
     name: 'gateway-log-all',
     title: 'this gateway on uWebSockets.js, LOG_REQUESTS=all',
     command: gateway,
-    environment: { ...unhurried, LOG_REQUESTS: 'all' },
+    environment: { ...environment, LOG_REQUESTS: 'all' },
     headers: 'all',
   }),
   ...inEachStyle({
@@ -227,7 +254,7 @@ export const contenders: readonly Contender[] = [
     title: 'npm start, embedded store',
     store: 'embedded',
     command: async () => [process.execPath, await petStoreBundle()],
-    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    environment,
     headers: 'all',
     lacks: lacking(['events'], 'the pet store has no subscription'),
   }),
@@ -240,8 +267,7 @@ export const contenders: readonly Contender[] = [
       return [process.execPath, await petStoreBundle()];
     },
     environment: {
-      ...unhurried,
-      LOG_REQUESTS: 'errors',
+      ...environment,
       MONGODB_URI: process.env['MONGODB_URI'] ?? '',
       // A new one: the cases ask for animals by ids that begin at 1. It is kept for inspection.
       MONGODB_DB: `petstore-bench-${process.pid}`,

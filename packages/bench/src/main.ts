@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Case } from './cases.ts';
 import { type BenchOptions, help, quickContenders, readCommandLine } from './commandLine.ts';
 import { startContender } from './contenderProcess.ts';
-import { caseOf, contenders, type Contender } from './contenders.ts';
+import { caseOf, type Contender, UnavailableError } from './contenders.ts';
 import { checkCores } from './cores.ts';
 import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
 import { checkWrk } from './load/wrk.ts';
@@ -13,9 +13,8 @@ import { markdown, summary } from './report/markdown.ts';
 import type { Blank, Report } from './report/report.ts';
 import { svg } from './report/svg.ts';
 import { startAndMemory, type StartResult } from './startAndMemory.ts';
-import { limit, peerOf, type Result, type Runner, throughput } from './throughput.ts';
+import { limit, type Result, type Runner, throughput } from './throughput.ts';
 import { differences } from './verify.ts';
-import { UnavailableError } from './unavailableError.ts';
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const progress = (text: string) => {
@@ -212,15 +211,8 @@ async function secondTry(
   if (missed.length === 0) return results;
   progressDone();
   print(`Below the floor, measured once more: ${missed.map((miss) => miss.case).join(', ')}.\n`);
-  const needed = contenders.filter(({ name }) => missed.some((miss) => miss.contender === name));
   const again = await throughput(
-    runners.filter(({ contender: { name } }) =>
-      needed.some(
-        (contender) =>
-          contender.name === name ||
-          missed.some((miss) => miss.contender === contender.name && peerOf(contender, miss.case) === name),
-      ),
-    ),
+    runners,
     chosen.filter(({ name }) => missed.some((miss) => miss.case === name)),
     { ...options, neighbour: undefined, onProgress: progress },
   );

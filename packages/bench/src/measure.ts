@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { apiKey, type Case } from './cases.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
+import { loadCore, onCore } from './cores.ts';
 import { coreTimes } from './foreignLoad.ts';
-import type { Load } from './load/load.ts';
-import { runGenerator } from './load/runGenerator.ts';
-import { wrk } from './load/wrk.ts';
+import { type Load, wrk } from './load/wrk.ts';
 import type { Neighbour } from './neighbour.ts';
 
 /** How many connections ask at once. Streams of events are long: few are enough. */
@@ -81,7 +83,12 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
     messages,
     seconds,
   };
-  return (await runGenerator(options)) as Load;
+  // Our own generator, on the core of the load.
+  const generator = fileURLToPath(new URL('load/socketCalls.ts', import.meta.url));
+  const command = [process.execPath, '--conditions=trpc-gateway-source', generator] as const;
+  const [file, ...args] = onCore(loadCore, [...command, JSON.stringify(options)]);
+  const { stdout } = await promisify(execFile)(file, args, { env: { PATH: process.env['PATH'] } });
+  return JSON.parse(stdout) as Load;
 }
 
 /**

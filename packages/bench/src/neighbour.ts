@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
 import { loadCore, onCore } from './cores.ts';
 import { processorSeconds } from './processTree.ts';
 
@@ -20,16 +20,12 @@ export interface Neighbour {
 export async function startNeighbour(): Promise<Neighbour> {
   const program = fileURLToPath(new URL('load/memoryWalk.ts', import.meta.url));
   const [file, ...args] = onCore(loadCore, [process.execPath, program]);
-  const child = spawn(file, args, {
+  const child = startProcess(file, args, {
     env: { PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const stop = () => void child.kill('SIGKILL');
-  process.once('exit', stop);
-  await Promise.race([
-    once(child.stdout, 'data'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The neighbour did not start.'))),
-  ]);
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('The neighbour did not start.')));
+  await Promise.race([child.stdout && once(child.stdout, 'data'), ended]);
   child.kill('SIGSTOP');
   return {
     async during(action) {
@@ -41,9 +37,6 @@ export async function startNeighbour(): Promise<Neighbour> {
       }
     },
     processorSeconds: () => processorSeconds(child.pid as number),
-    stop() {
-      process.off('exit', stop);
-      stop();
-    },
+    stop: () => void child.kill('SIGKILL'),
   };
 }

@@ -3,7 +3,7 @@ import type { Case } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
 import type { Contender } from './contenders.ts';
 import { measure } from './measure.ts';
-import { median } from './statistics.ts';
+import { median } from './throughput.ts';
 
 /** Medians. */
 export interface StartResult {

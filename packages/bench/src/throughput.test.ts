@@ -1,7 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { floorsOf, misses } from './floors.ts';
-import { median, spread } from './statistics.ts';
-import { lossOf, type Result } from './throughput.ts';
+import { lossOf, median, type Result, spread } from './throughput.ts';
 
 const result = (fields: Partial<Result>): Result => ({
   case: 'get',
@@ -18,46 +17,41 @@ const result = (fields: Partial<Result>): Result => ({
   ...fields,
 });
 
-describe('a floor', () => {
-  it('a floor is 25 % below the measured ratio of a contender of ours, and stays where nothing was measured', () => {
-    const earlier = { gateway: { get: 0.1, list20: 0.5 }, 'gateway-bun': { get: 0.4 } };
-    expect(floorsOf([result({}), result({ contender: 'fastify' })], earlier)).toEqual({
-      gateway: { get: 0.6, list20: 0.5 },
-      'gateway-bun': { get: 0.4 },
-    });
-  });
-
-  it('is missed by a ratio below it, and by none at or above it', () => {
-    const floors = { gateway: { get: 0.6, list20: 0.6, query: 0.6 } };
-    const below = result({ case: 'query', peerRatio: 0.59 });
-    expect(misses([result({}), result({ case: 'list20', peerRatio: 0.6 }), below], floors)).toEqual([
-      { result: below, floor: 0.6 },
-    ]);
-  });
-
-  it('is missed where no ratio could be made', () => {
-    const unknown = result({ peerRatio: undefined });
-    expect(misses([unknown], { gateway: { get: 0.6 } })).toHaveLength(1);
-  });
-
-  it('a floor does not apply to a contender that was not measured or has no floor', () => {
-    expect(misses([result({ case: 'query' })], { gateway: { get: 0.6 } })).toEqual([]);
+it('a floor is 25 % below the measured ratio of a contender of ours, and stays where nothing was measured', () => {
+  const earlier = { gateway: { get: 0.1, list20: 0.5 }, 'gateway-bun': { get: 0.4 } };
+  expect(floorsOf([result({}), result({ contender: 'fastify' })], earlier)).toEqual({
+    gateway: { get: 0.6, list20: 0.5 },
+    'gateway-bun': { get: 0.4 },
   });
 });
 
-describe('the figures of several rounds', () => {
-  it('rounds are reported by their median, the mean of the two middle values of an even number', () => {
-    expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
-  });
+it('a floor is missed by a ratio below it, and by none at or above it', () => {
+  const floors = { gateway: { get: 0.6, list20: 0.6, query: 0.6 } };
+  const below = result({ case: 'query', peerRatio: 0.59 });
+  expect(misses([result({}), result({ case: 'list20', peerRatio: 0.6 }), below], floors)).toEqual([
+    { result: below, floor: 0.6 },
+  ]);
+});
 
-  it('the loss beside a neighbour is formed within each round, and there is none without a neighbour', () => {
-    const roundsOf = (...figures: readonly number[]) =>
-      figures.map((perCore) => ({ perCore, rate: 0, busy: 1, foreign: 0 }));
-    expect(lossOf(roundsOf(100, 200, 50), roundsOf(80, 120, 45))).toBeCloseTo(0.2);
-    expect(lossOf(roundsOf(100), undefined)).toBeUndefined();
-  });
+it('a floor is missed where no ratio could be made', () => {
+  expect(misses([result({ peerRatio: undefined })], { gateway: { get: 0.6 } })).toHaveLength(1);
+});
 
-  it('are spread by half of what lies between least and most', () => {
-    expect(spread([90, 100, 110])).toBeCloseTo(0.1);
-  });
+it('a floor does not apply to a contender that was not measured or has no floor', () => {
+  expect(misses([result({ case: 'query' })], { gateway: { get: 0.6 } })).toEqual([]);
+});
+
+it('rounds are reported by their median, the mean of the two middle values of an even number', () => {
+  expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
+});
+
+it('the loss beside a neighbour is formed within each round, and there is none without a neighbour', () => {
+  const roundsOf = (...figures: readonly number[]) =>
+    figures.map((perCore) => ({ perCore, rate: 0, busy: 1, foreign: 0 }));
+  expect(lossOf(roundsOf(100, 200, 50), roundsOf(80, 120, 45))).toBeCloseTo(0.2);
+  expect(lossOf(roundsOf(100), undefined)).toBeUndefined();
+});
+
+it('rounds are spread by half of what lies between least and most', () => {
+  expect(spread([90, 100, 110])).toBeCloseTo(0.1);
 });

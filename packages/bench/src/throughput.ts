@@ -3,7 +3,6 @@ import { caseOf, type Contender } from './contenders.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
 import { leastDisturbed, measure, type Measurement, warmUp } from './measure.ts';
 import type { Neighbour } from './neighbour.ts';
-import { median, spread } from './statistics.ts';
 
 /** A running contender whose responses were verified. */
 export interface Runner {
@@ -55,7 +54,7 @@ export const limit = 'minimal';
  * The contender that the floor of another one compares it with: what people use on the same runtime, and for MCP the
  * server of the official SDK.
  */
-export function peerOf({ runtime }: Pick<Contender, 'runtime'>, subject: string): string {
+function peerOf({ runtime }: Pick<Contender, 'runtime'>, subject: string): string {
   if (subject === 'mcp') return 'mcp-sdk';
   return runtime === 'bun' ? 'elysia' : 'fastify';
 }
@@ -134,3 +133,14 @@ export const lossOf = (quiet: readonly Measurement[], disturbed: readonly Measur
   disturbed && median(quiet.map(({ perCore }, index) => 1 - (disturbed[index]?.perCore ?? NaN) / perCore));
 
 const key = (subject: string, contender: string) => `${subject} / ${contender}`;
+
+/** The middle of some numbers; NaN of none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const { length } = sorted;
+  return ((sorted[(length - 1) >> 1] ?? NaN) + (sorted[length >> 1] ?? NaN)) / 2;
+}
+
+/** Half of the distance between the least and the most, as a part of the median: 0.05 is ±5%. */
+export const spread = (values: readonly number[]): number =>
+  (Math.max(...values) - Math.min(...values)) / 2 / median(values);

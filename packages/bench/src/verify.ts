@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { sortedLines } from '@petstore/testing/jsonLines';
 import { WebSocket } from 'ws';
-import { apiKey, type Case, type ExpectedResponse } from './cases.ts';
+import { apiKey, type Case, type CaseRequest, type ExpectedResponse } from './cases.ts';
 import type { Contender } from './contenders.ts';
-import { call, type ParsedResponse } from './httpResponse.ts';
 
 /** How long a response may take, in milliseconds. */
 const deadlineMs = 10_000;
@@ -27,8 +29,21 @@ export async function differences(
   return response === expected ? [] : [`responds ${response}, not ${expected}`];
 }
 
+/** Sends one request to a server of this machine. */
+async function call(port: number, { method, path, headers, body }: CaseRequest): Promise<ExpectedResponse> {
+  const sent = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }).end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const { headersDistinct, statusCode: status = 0 } = response;
+  const joined = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]);
+  return {
+    status,
+    headers: Object.fromEntries(joined) as Record<string, string>,
+    body: await text(response),
+  };
+}
+
 function responseDifferences(
-  received: ParsedResponse,
+  received: ExpectedResponse,
   expected: ExpectedResponse,
   headers: Contender['headers'],
 ): string[] {
@@ -55,8 +70,8 @@ function responseDifferences(
  * `charset=utf-8` says nothing that JSON does not say itself (RFC 8259 §8.1); and a list's commas may have a blank behind
  * them.
  */
-const comparable = (text: string) =>
-  text
+const comparable = (received: string) =>
+  received
     .replace(/(\\?"id\\?":)\d+(?=,\\?"name\\?":\\?"Rex\\?")/g, '$10')
     .replace(/^(\/v1\/pets\/)\d+$/, '$10')
     .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"0"')
@@ -78,20 +93,11 @@ function excerpt(body: string, expected: string): string {
   return `${JSON.stringify(body.slice(from, from + 120))} at ${from}, not ${JSON.stringify(expected.slice(from, from + 120))}`;
 }
 
-function callOverSocket(port: number, path: string, message: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
-      headers: { authorization: `Bearer ${apiKey}` },
-      handshakeTimeout: deadlineMs,
-    });
-    const timer = setTimeout(() => reject(new Error('The socket sent no response in time.')), deadlineMs);
-    socket
-      .on('open', () => socket.send(message))
-      .on('message', (data: Buffer) => {
-        clearTimeout(timer);
-        socket.close();
-        resolve(data.toString());
-      })
-      .on('error', reject);
-  });
+async function callOverSocket(port: number, path: string, message: string): Promise<string> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers, handshakeTimeout: deadlineMs });
+  socket.once('open', () => socket.send(message));
+  const [data] = (await once(socket, 'message', { signal: AbortSignal.timeout(deadlineMs) })) as [Buffer];
+  socket.close();
+  return data.toString();
 }

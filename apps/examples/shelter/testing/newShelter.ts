@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startService } from 'trpc-gateway-runtime';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
+import { afterAll, beforeAll } from 'vitest';
 import { startIssuer } from '../issuer.ts';
 import type { ShelterRouter } from '../router.ts';
 import { type ShelterOptions, shelterService } from '../service.ts';
@@ -70,6 +71,20 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
       await database?.drop();
     },
   };
+}
+
+export type Shelter = Awaited<ReturnType<typeof newShelter>>;
+
+/** Returns a shelter for the tests of a file or a group, with the categories 1 (Dogs) and 2 (Cats). */
+export function sharedShelter(store: (typeof stores)[number] = 'embedded'): Shelter {
+  // Filled before the first test.
+  const shelter = {} as Shelter;
+  beforeAll(async () => {
+    Object.assign(shelter, await newShelter(store));
+    for (const name of ['Dogs', 'Cats']) await shelter.client.createCategory.mutate({ name });
+  });
+  afterAll(() => shelter.close());
+  return shelter;
 }
 
 /** Returns the HTTP status of a tRPC call: that of its error, or 200. */

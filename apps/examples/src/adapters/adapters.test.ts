@@ -6,12 +6,10 @@ import { freePort } from '@petstore/testing/freePort';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { measured } from '@petstore/testing/slowness';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOnPort } from '../startOnPort.ts';
+import { asServer, type Start, startOnPort } from '../startOnPort.ts';
 import { callsOf, expectedCalls } from './expectedCalls.ts';
 import { startLambda } from './lambda/standIn.ts';
 import { startNext } from './next/standIn.ts';
-
-type Start = (port: number) => Promise<() => Promise<unknown>>;
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -35,33 +33,18 @@ const denoServe = (port: number) => [
 const servers: readonly (readonly [name: string, start: Start])[] = [
   ['Express', asProcess('express.ts')],
   ['Fastify', asProcess('fastify.ts')],
-  [
-    'Next',
-    async (port) => {
-      const server = await startNext(port);
-      return () => server.close();
-    },
-  ],
-  [
-    'Lambda',
-    async (port) => {
-      const server = await startLambda(port);
-      return () => server.close();
-    },
-  ],
+  ['Next', asServer(startNext)],
+  ['Lambda', asServer(startLambda)],
   ['H3', asProcess('h3.ts')],
   ['Hono', asProcess('hono.ts')],
   ...runtimesToTest('bun').map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
   ...runtimesToTest('deno').map(
     ({ title, executable }) => [title, asProcess('deno.ts', executable, denoServe)] as const,
   ),
-  ...runtimesToTest('workerd').map((runtime): readonly [string, Start] => [
-    'Workers',
-    async (port) => {
-      const program = await startFetchProgram(runtime, pathOf('worker.ts'), { port });
-      return () => program.close();
-    },
-  ]),
+  ...runtimesToTest('workerd').map(
+    (runtime) =>
+      ['Workers', asServer((port) => startFetchProgram(runtime, pathOf('worker.ts'), { port }))] as const,
+  ),
 ];
 
 describe.each(servers)('the gateway in %s', (name, start) => {

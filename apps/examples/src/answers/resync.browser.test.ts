@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { browserMissing, startBrowser } from '@petstore/testing/browser';
+import { freePort } from '@petstore/testing/freePort';
 import { expect, it, onTestFinished } from 'vitest';
 import { answerPage } from './answerPage.ts';
 
@@ -42,9 +42,8 @@ it.skipIf(browserMissing()).each([
       return respond(response, 'text/event-stream', streams.get(lastEventId?.toString()));
     });
     onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // A server that listens on a port has such an address.
-    const { port } = server.address() as AddressInfo;
+    const port = await freePort();
+    server.listen(port, '127.0.0.1');
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
     const page = await browser.newPage();

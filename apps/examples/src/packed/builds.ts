@@ -6,14 +6,11 @@ import { runtimes } from '@petstore/testing/runtimes';
 import type { handler } from '../adapters/lambda/handler.ts';
 import { startLambda } from '../adapters/lambda/standIn.ts';
 import { readReadme } from '../readmes/readme.ts';
-import { startOnPort } from '../startOnPort.ts';
+import { asServer, type Start, startOnPort } from '../startOnPort.ts';
 import type { Project } from './packages.ts';
 
 const adapters = fileURLToPath(new URL('../adapters', import.meta.url));
 const [, banner = ''] = /--banner:js="(.*)"/.exec((await readReadme('docs/mounting.md')).text) ?? [];
-
-/** Starts what was built on a port. Resolves with a function that stops it. */
-type Start = (port: number) => Promise<() => Promise<unknown>>;
 
 /** A way to build and to start a program of `adapters/`. */
 export interface Build {
@@ -141,10 +138,7 @@ export const builds = {
       await run('esbuild', 'worker.ts', '--bundle', '--format=esm', '--outfile=dist/worker.js');
       const { workerd = '' } = runtimes();
       const runtime = { name: 'workerd', title: 'workerd', executable: workerd };
-      return async (port) => {
-        const program = await startFetchProgram(runtime, join(folder, 'dist/worker.js'), { port });
-        return () => program.close();
-      };
+      return asServer((port) => startFetchProgram(runtime, join(folder, 'dist/worker.js'), { port }));
     },
   },
   lambda: {
@@ -157,10 +151,7 @@ export const builds = {
       const options = ['--bundle', '--platform=node', '--format=esm', `--outfile=${outfile}`];
       await run('esbuild', 'lambda/handler.ts', ...options);
       const bundle = (await import(pathToFileURL(outfile).href)) as { readonly handler: typeof handler };
-      return async (port) => {
-        const server = await startLambda(port, bundle.handler);
-        return () => server.close();
-      };
+      return asServer((port) => startLambda(port, bundle.handler));
     },
   },
 } satisfies Readonly<Record<string, Build>>;

@@ -2,17 +2,16 @@ import { freePort } from '@petstore/testing/freePort';
 import { expect, inject, it } from 'vitest';
 import { callsOf, expectedCalls } from '../adapters/expectedCalls.ts';
 import { type Build, builds, copyPrograms } from './builds.ts';
-import { type App, matrix } from './matrix.ts';
+import { matrix } from './matrix.ts';
 import { newProject } from './packages.ts';
 
 // Apps as users have them, installed from the packed files without a flag, type-checked, built, started, and called.
 
-const packed = inject('packed');
 const named = (name: string, version: string) => (version === 'newest' ? name : `${name}@${version}`);
 
 it.concurrent.for(matrix)(
   '$build on tRPC $trpc and zod $zod, with $manager and TypeScript $typescript, installs, compiles and answers',
-  async ({ build, manager, others = [], trpc, typescript, zod }: App, { onTestFinished }) => {
+  async ({ build, manager, others, trpc, typescript, zod }, { onTestFinished }) => {
     const {
       files,
       manifest = {},
@@ -23,11 +22,11 @@ it.concurrent.for(matrix)(
     }: Build = builds[build];
     const peers = ['@trpc/server', '@trpc/client'].map((name) => named(name, trpc));
     const tools = [named('typescript', typescript), '@types/node', '@types/ws', ...packages, ...others];
-    const project = await newProject(
-      packed,
-      ['trpc-gateway', 'trpc-gateway-runtime', 'trpc-gateway-shared', ...peers, named('zod', zod), ...tools],
-      { manager, manifest },
-    );
+    const own = ['trpc-gateway', 'trpc-gateway-runtime', 'trpc-gateway-shared'];
+    const project = await newProject(inject('packed'), [...own, ...peers, named('zod', zod), ...tools], {
+      manager,
+      manifest,
+    });
     onTestFinished(() => project.remove());
     expect(project.warnings.filter((line) => /peer|YN/.test(line))).toEqual([]);
     await copyPrograms(project, zod);

@@ -2,63 +2,45 @@ import type { PackageManagerName } from './packages.ts';
 import type { BuildName } from './builds.ts';
 
 /** An app as users have it. */
-export interface App {
-  readonly build: BuildName;
-  readonly manager: PackageManagerName;
-  readonly trpc: string;
+type App = readonly [
+  build: BuildName,
+  manager: PackageManagerName,
+  trpc: string,
   /** `zod/v4` of 3.25, and zod 3 itself of older versions. */
-  readonly zod: string;
-  readonly typescript: string;
+  zod: string,
+  typescript: string,
   /** Further packages, such as those of tRPC for React, which require one exact version of tRPC. */
-  readonly others?: readonly string[];
-}
+  ...others: string[],
+];
 
 const react = ['react', 'react-dom', '@tanstack/react-query'];
+const react17 = [...react, '@trpc/next@11.17.0', '@trpc/react-query@11.17.0'];
+
+const apps: readonly App[] = [
+  ['next15', 'npm', '11.0.0', '3.25.76', '5.8.3', ...react, '@trpc/react-query@11.0.0'],
+  ['next16', 'pnpm', '11.17.0', '4.1.13', '5.9.3', ...react17],
+  ['node', 'yarn4', '11.8.0', '4.0.17', '5.7.3', ...react, '@trpc/tanstack-react-query@11.8.0'],
+  ['node', 'npm', '11.0.0', '4.4.3', '5.7.3'],
+  ['commonjs', 'pnpm', '11.17.0', '3.25.76', '5.8.3', 'trpc-to-openapi@2.3.2', 'zod-openapi@4.2.4'],
+  ['commonjs', 'yarn', 'newest', 'newest', '7.0.2'],
+  ['rollup', 'npm', '11.8.0', '4.1.13', '6.0.3'],
+  ['vite7', 'yarn4', '11.8.0', '4.0.17', '5.9.3'],
+  ['vite8', 'npm', 'newest', '4.4.3', '7.0.2'],
+  ['esbuild', 'yarn', 'newest', '4.0.17', '7.0.2'],
+  ['esbuildCommonjs', 'pnpm', '11.0.0', '4.4.3', '6.0.3'],
+  ['lambda', 'bun', 'newest', '3.24.4', '7.0.2'],
+  ['workers', 'npm', 'newest', 'newest', '7.0.2'],
+];
 
 /**
  * Not the full product: each version, bundler and package manager is in two rows at least. `newest` is the version of this
  * repository. Rows that take long come first.
  */
-export const matrix: readonly App[] = [
-  {
-    build: 'next15',
-    manager: 'npm',
-    trpc: '11.0.0',
-    zod: '3.25.76',
-    typescript: '5.8.3',
-    others: [...react, '@trpc/react-query@11.0.0'],
-  },
-  {
-    build: 'next16',
-    manager: 'pnpm',
-    trpc: '11.17.0',
-    zod: '4.1.13',
-    typescript: '5.9.3',
-    others: [...react, '@trpc/next@11.17.0', '@trpc/react-query@11.17.0'],
-  },
-  {
-    build: 'node',
-    manager: 'yarn4',
-    trpc: '11.8.0',
-    zod: '4.0.17',
-    typescript: '5.7.3',
-    others: [...react, '@trpc/tanstack-react-query@11.8.0'],
-  },
-  { build: 'node', manager: 'npm', trpc: '11.0.0', zod: '4.4.3', typescript: '5.7.3' },
-  {
-    build: 'commonjs',
-    manager: 'pnpm',
-    trpc: '11.17.0',
-    zod: '3.25.76',
-    typescript: '5.8.3',
-    others: ['trpc-to-openapi@2.3.2', 'zod-openapi@4.2.4'],
-  },
-  { build: 'commonjs', manager: 'yarn', trpc: 'newest', zod: 'newest', typescript: '7.0.2' },
-  { build: 'rollup', manager: 'npm', trpc: '11.8.0', zod: '4.1.13', typescript: '6.0.3' },
-  { build: 'vite7', manager: 'yarn4', trpc: '11.8.0', zod: '4.0.17', typescript: '5.9.3' },
-  { build: 'vite8', manager: 'npm', trpc: 'newest', zod: '4.4.3', typescript: '7.0.2' },
-  { build: 'esbuild', manager: 'yarn', trpc: 'newest', zod: '4.0.17', typescript: '7.0.2' },
-  { build: 'esbuildCommonjs', manager: 'pnpm', trpc: '11.0.0', zod: '4.4.3', typescript: '6.0.3' },
-  { build: 'lambda', manager: 'bun', trpc: 'newest', zod: '3.24.4', typescript: '7.0.2' },
-  { build: 'workers', manager: 'npm', trpc: 'newest', zod: 'newest', typescript: '7.0.2' },
-];
+export const matrix = apps.map(([build, manager, trpc, zod, typescript, ...others]) => ({
+  build,
+  manager,
+  trpc,
+  zod,
+  typescript,
+  others,
+}));

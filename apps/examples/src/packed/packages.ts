@@ -71,6 +71,8 @@ interface PackageManager {
 
 const ofLockFile = (path: string) => [process.execPath, join(root, 'node_modules', path), 'install'];
 
+const pnpmSettings = { strictPeerDependencies: true, strictDepBuilds: false };
+
 /** pnpm and Yarn have the versions of this repository's lock file, and Bun that of `.ci/runtimes`. */
 const managers = {
   npm: {
@@ -83,11 +85,7 @@ const managers = {
     settings: (overrides) => ({
       // Install scripts are not needed here.
       files: {
-        'pnpm-workspace.yaml': JSON.stringify({
-          overrides,
-          strictPeerDependencies: true,
-          strictDepBuilds: false,
-        }),
+        'pnpm-workspace.yaml': JSON.stringify({ ...pnpmSettings, overrides }),
       },
     }),
   },
@@ -150,12 +148,8 @@ export async function newProject(
   const parent = await mkdtemp(join(isolatedFolder(), 'consumer-'));
   const folder = join(parent, 'consumer');
   const { install, warning, settings, variables }: PackageManager = managers[manager];
-  const own = settings?.(
-    await dependencies(
-      packed,
-      packages.filter((name) => name in packed.tarballs),
-    ),
-  );
+  const ownPackages = packages.filter((name) => name in packed.tarballs);
+  const own = settings?.(await dependencies(packed, ownPackages));
   const fields = {
     name: 'consumer',
     version: '1.0.0',
@@ -188,13 +182,11 @@ export async function newProject(
 
 /** Returns a temporary folder without a `node_modules` in its parents, so that missing dependencies are noticed. */
 function isolatedFolder(): string {
-  const isolated = [tmpdir(), '/var/tmp', '/dev/shm'].find(
-    (folder) =>
-      existsSync(folder) && !foldersAbove(folder).some((above) => existsSync(join(above, 'node_modules'))),
-  );
-  if (isolated === undefined)
-    throw new Error('There is a node_modules above every temporary folder: set TMPDIR.');
-  return isolated;
+  const isIsolated = (folder: string) =>
+    existsSync(folder) && !foldersAbove(folder).some((above) => existsSync(join(above, 'node_modules')));
+  const isolated = [tmpdir(), '/var/tmp', '/dev/shm'].find(isIsolated);
+  if (isolated !== undefined) return isolated;
+  throw new Error('There is a node_modules above every temporary folder: set TMPDIR.');
 }
 
 const foldersAbove = (folder: string): readonly string[] =>
@@ -232,33 +224,16 @@ export async function readManifest(name: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** Returns the lowest version of a peer that a published package accepts, such as `11.4.0` for `^11.4.0`. */
-export async function lowestPeer(own: PublishedPackage, peer: string): Promise<string> {
-  const { peerDependencies = {} } = await readManifest(own);
-  const [, lowest] = /^\^(\d+\.\d+\.\d+)$/.exec(peerDependencies[peer] ?? '') ?? [];
-  if (lowest === undefined) throw new Error(`The peer ${peer} of ${own} is not a range like ^1.2.3.`);
-  return lowest;
-}
-
 /** Returns the `dependencies` of a manifest with these packages. */
 async function dependencies(
-  packed: PackedPackages,
+  { tarballs }: PackedPackages,
   names: readonly string[],
 ): Promise<Readonly<Record<string, string>>> {
   const entries = names.map(async (name) => {
-    const installed = await specifier(packed, name);
-    const [bareName = name] = /^@?[^@]+/.exec(name) ?? [];
-    return [
-      bareName,
-      installed.startsWith('/') ? `file:${installed}` : installed.slice(bareName.length + 1),
-    ] as const;
+    const own = publishedPackages.find((each) => each === name);
+    if (own) return [name, `file:${tarballs[own]}`];
+    const [, bareName = name, version] = /^(@?[^@]+)@(.+)$/.exec(name) ?? [];
+    return [bareName, version ?? (await readManifest(name)).version];
   });
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-async function specifier({ tarballs }: PackedPackages, name: string): Promise<string> {
-  const own = publishedPackages.find((each) => each === name);
-  if (own) return tarballs[own];
-  if (name.lastIndexOf('@') > 0) return name;
-  return `${name}@${(await readManifest(name)).version}`;
+  return Object.fromEntries(await Promise.all(entries)) as Readonly<Record<string, string>>;
 }

@@ -1,18 +1,14 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
-import { lowestPeer, newProject, type Project, publishedPackages, readManifest } from './packages.ts';
 import { build } from 'esbuild';
 import { readReadme } from '../readmes/readme.ts';
+import { publishedPackages, readManifest } from './packages.ts';
+import { testProject } from './testProject.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
 const packed = inject('packed');
-const lowest = await lowestPeer('@petstore/types', '@trpc/server');
-
-async function project(...packages: readonly string[]): Promise<Project> {
-  const created = await newProject(packed, packages);
-  onTestFinished(() => created.remove());
-  return created;
-}
+const { peerDependencies = {} } = await readManifest('@petstore/types');
+const [, lowest] = /^\^(\d+\.\d+\.\d+)$/.exec(peerDependencies['@trpc/server'] ?? '') ?? [];
 
 describe.each(publishedPackages)('the published package %s', (name) => {
   it(`the package ${name} has a readme, a licence and a changelog`, () => {
@@ -27,14 +23,12 @@ describe.each(publishedPackages)('the published package %s', (name) => {
     // npm derives the addresses of the homepage and of issues from it.
     expect(manifest).toMatchObject({ license: 'MIT', repository: { type: 'git', url, directory } });
     expect(publishConfig).toEqual({ access: 'public', provenance: true });
-    // npm corrects a path that starts with `./` when it publishes, and warns.
-    expect(Object.values(bin).filter((path) => !packed.files[name].includes(path))).toEqual([]);
-    // Without `testing`: entries for the tests of this repository, which only its condition finds.
-    const exported = (JSON.stringify(exports).match(/(?<="\.\/)(?:dist|src)\/[^"]+/g) ?? []).filter(
-      (path) => !path.includes('/testing/'),
-    );
+    // npm corrects a path of `bin` that starts with `./` when it publishes, and warns.
+    const exported = [...(JSON.stringify(exports).match(/(?<="\.\/)(?:dist|src)\/[^"]+/g) ?? [])];
     expect(exported.length).toBeGreaterThan(0);
-    expect(exported.filter((path) => !packed.files[name].includes(path))).toEqual([]);
+    // Without `testing`: entries for the tests of this repository, which only its condition finds.
+    const named = [...Object.values(bin), ...exported].filter((path) => !path.includes('/testing/'));
+    expect(named.filter((path) => !packed.files[name].includes(path))).toEqual([]);
   });
 
   it(`the package ${name} has no tests, and no output of removed sources`, () => {
@@ -79,14 +73,14 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
   ])('with %s, valid calls compile and run, and invalid ones do not compile', async (_, version) => {
     const { origin, key, close } = await startPetStore();
     onTestFinished(close);
-    const { write, run } = await project(
+    const { write, run } = await testProject([
       '@petstore/types',
       `@trpc/client${version}`,
       `@trpc/server${version}`,
       'typescript',
       // The declarations of tRPC below 11.25 need them.
       ...(version === '' ? [] : ['@types/node', '@types/ws']),
-    );
+    ]);
     const start = client(origin, key);
     await write({ 'right.ts': start + right, 'wrong.ts': start + wrong });
     for (const resolution of resolutions) {
@@ -113,7 +107,7 @@ describe('the React Query example in the README of @petstore/types', () => {
       .replace('--save-exact ', '')
       .replace(/\.\/petstore-types-[\d.]+\.tgz/, '@petstore/types')
       .split(' ');
-    const { folder, write, run } = await project(...packages, 'typescript', '@types/node');
+    const { folder, write, run } = await testProject([...packages, 'typescript', '@types/node']);
     const [program = ''] = readme.blocks('tsx');
     const main = `
       import { QueryClientProvider } from '@tanstack/react-query';

@@ -1,11 +1,10 @@
 import { debian13Runtimes, runtimes } from '@petstore/testing/runtimes';
 import { glob, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, inject, it, onTestFinished } from 'vitest';
-import { newProject, type Project, type ProjectOptions, publishedPackages } from './packages.ts';
+import { expect, it } from 'vitest';
+import { publishedPackages } from './packages.ts';
+import { testProject } from './testProject.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
-
-const packed = inject('packed');
 
 const core = '@uwsjs/core@20.69.0';
 const newest = Object.entries(debian13Runtimes()).map(([name, node]) => ({
@@ -25,12 +24,6 @@ const setups = nodes.flatMap((node, index) =>
 
 /** As in the README of @petstore/embedded-store: npm warns about the install scripts of these packages, which are not needed here. */
 const allowScripts = { lmdb: false, 'msgpackr-extract': false };
-
-async function project(packages: readonly string[], options: ProjectOptions): Promise<Project> {
-  const created = await newProject(packed, packages, options);
-  onTestFinished(() => created.remove());
-  return created;
-}
 
 const books = `
   import { createGateway } from 'trpc-gateway';
@@ -68,7 +61,7 @@ const fetching = `
 it.each(setups)(
   'on $on.title with $manager all packages and uWebSockets.js install without a warning, compile and run',
   async ({ on: { node, uws, loaded }, manager }) => {
-    const { run, warnings, write } = await project(
+    const { run, warnings, write } = await testProject(
       [...publishedPackages, '@trpc/server', 'zod', 'typescript', '@types/node', uws],
       { node, manager, manifest: { allowScripts } },
     );
@@ -109,20 +102,13 @@ it.each(setups)(
       stdout: '{"id":1,"name":"Rex","categoryId":1} function function\n',
       stderr: '',
     });
-    await run(
-      'trpc-gateway-typegen',
-      '--router',
-      'router.ts',
-      '--out',
-      'types.ts',
-      '--error-shape',
-      'default',
-    );
+    const options = '--router router.ts --out types.ts --error-shape default';
+    await run('trpc-gateway-typegen', ...options.split(' '));
   },
 );
 
 const missing = async (node: string, uws: readonly string[], options: readonly string[] = []) => {
-  const { run, warnings, write } = await project(['trpc-gateway', '@trpc/server', 'zod', ...uws], {
+  const { run, warnings, write } = await testProject(['trpc-gateway', '@trpc/server', 'zod', ...uws], {
     node,
     options,
   });
@@ -160,10 +146,8 @@ it.runIf(node24 !== undefined && isOlderThan238(glibcVersion()))(
 );
 
 function glibcVersion(): string | undefined {
-  const { header } = process.report.getReport() as {
-    readonly header: { readonly glibcVersionRuntime?: string };
-  };
-  return header.glibcVersionRuntime;
+  type Report = { readonly header: { readonly glibcVersionRuntime?: string } };
+  return (process.report.getReport() as Report).header.glibcVersionRuntime;
 }
 
 function isOlderThan238(version = '2.38'): boolean {
@@ -172,7 +156,7 @@ function isOlderThan238(version = '2.38'): boolean {
 
 /** The sum of the sizes of all files of a project's node_modules, in megabytes. */
 async function installedMegabytes(packages: readonly string[], node = process.execPath): Promise<number> {
-  const { folder } = await project(packages, { node });
+  const { folder } = await testProject(packages, { node });
   let bytes = 0;
   for await (const path of glob('node_modules/**', { cwd: folder })) {
     const stats = await lstat(join(folder, path));
@@ -197,7 +181,7 @@ it.each([
   ['Windows', ['--os=win32', '--cpu=x64']],
   ['musl', ['--libc=musl']],
 ])('the gateway installs without a warning on %s, as simulated by npm', async (_, options) => {
-  const { warnings } = await project(['trpc-gateway', '@trpc/server', 'zod'], {
+  const { warnings } = await testProject(['trpc-gateway', '@trpc/server', 'zod'], {
     options: ['--dry-run', ...options],
   });
   expect(warnings).toEqual([]);

@@ -19,14 +19,8 @@ try {
     );
     const project = await newProject(packed, own);
     try {
-      const { stdout } = await project.run(
-        'npm',
-        'sbom',
-        '--sbom-format',
-        'cyclonedx',
-        '--sbom-type',
-        'application',
-      );
+      const options = 'sbom --sbom-format cyclonedx --sbom-type application';
+      const { stdout } = await project.run('npm', ...options.split(' '));
       const file = join(folder, `${name}.cdx.json`);
       await writeFile(file, stdout);
       const { components } = JSON.parse(stdout) as { readonly components: readonly unknown[] };

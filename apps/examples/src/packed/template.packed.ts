@@ -1,14 +1,11 @@
-import { once } from 'node:events';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { runtimes } from '@petstore/testing/runtimes';
-import { startProcess } from '@petstore/testing/startProcess';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import { newProject, type Project } from './packages.ts';
+import { start, testProject } from './testProject.ts';
 
 const template = fileURLToPath(new URL('../../../../templates/service', import.meta.url));
 const read = (name: string) => readFile(join(template, name), 'utf8');
@@ -24,15 +21,10 @@ const dockerfile = await read('Dockerfile');
 
 /** A copy of the template, with the packed packages in place of those on npm. */
 async function copyOfTemplate(node: string) {
-  const packed = inject('packed');
-  const dependencies = Object.entries(manifest.dependencies).map(([name, version]) => [
-    name,
-    (packed.tarballs as Readonly<Record<string, string>>)[name] ?? version,
-  ]);
-  const project = await newProject(packed, [], {
-    node,
-    manifest: { ...manifest, dependencies: Object.fromEntries(dependencies) as object },
-  });
+  const dependencies = { ...manifest.dependencies };
+  const tarballs = Object.entries(inject('packed').tarballs);
+  for (const [name, tarball] of tarballs) if (name in dependencies) dependencies[name] = tarball;
+  const project = await testProject([], { node, manifest: { ...manifest, dependencies } });
   const filter = (path: string) => !isInstalled(path) && path !== join(template, 'package.json');
   await cp(template, project.folder, { recursive: true, filter });
   return project;
@@ -42,46 +34,29 @@ const nodes = Object.entries({ 22: process.execPath, 24: runtimes()['node24'] })
   node === undefined ? [] : [{ version, node }],
 );
 
-describe.each(nodes)('the template on Node $version', ({ node }) => {
-  let project: Project;
-  beforeAll(async () => {
-    project = await copyOfTemplate(node);
-  });
-  afterAll(() => project.remove());
-
-  it('a copy of the template installs, compiles, passes its test, serves, and stops with code 0', async () => {
-    const { folder, run, warnings, write } = project;
+it.each(nodes)(
+  'on Node $version a copy of the template installs, compiles, passes its test, serves, stops with code 0, and without API_KEY says which variable to set',
+  async ({ node }) => {
+    const project = await copyOfTemplate(node);
+    const { run, warnings, write } = project;
     expect(warnings).toEqual([]);
     await run('npm', 'run', 'typecheck');
     await run('npm', 'test');
+    await expect(run('npm', 'start')).rejects.toThrow(/^API_KEY is not set\..*$/m);
 
     const port = String(await freePort());
     await write({ 'dev.env': `API_KEY=a-key\nPORT=${port}\n` });
     const [, ...args] = manifest.scripts.start.split(' ');
-    const child = startProcess(node, args, {
-      cwd: folder,
-      env: { API_KEY: 'a-key', PORT: port },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = once(child, 'exit');
-    if (child.stdout === null) throw new Error('The service has no stdout.');
-    for await (const line of createInterface(child.stdout)) if (line.includes('"listening"')) break;
-
+    const { stop } = await start(project, [node, ...args], /"listening"/, { API_KEY: 'a-key', PORT: port });
     expect((await run('npm', 'run', '--silent', 'client')).stdout).toBe("{ id: 2, title: 'Emma' }\n");
     const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
     expect((await get('/healthz')).status).toBe(200);
     expect(await (await get('/docs')).text()).toContain('<title>');
     const document = (await (await get('/openapi.json')).json()) as { readonly paths: object };
     expect(Object.keys(document.paths)).toEqual(['/books/{id}', '/books']);
-
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-  });
-
-  it('npm start of the template without API_KEY says which variable to set', async () => {
-    await expect(project.run('npm', 'start')).rejects.toThrow(/^API_KEY is not set\..*$/m);
-  });
-});
+    expect(await stop()).toBe(0);
+  },
+);
 
 it('the image of the template starts like npm start, as a user without privileges', () => {
   const [command = ''] = /(?<=^CMD ).*$/m.exec(dockerfile) ?? [];

@@ -14,11 +14,8 @@ export interface PetStore {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts an empty pet store on a free port of 127.0.0.1, as a separate process: an application is executed, not imported.
- * @param corsOrigins the origins from which pages may call it
- */
-export async function startPetStore(corsOrigins: readonly string[] = []): Promise<PetStore> {
+/** Starts an empty pet store on a free port of 127.0.0.1, as a separate process: an application is executed, not imported. */
+export async function startPetStore(): Promise<PetStore> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const key = 'a-key-for-the-examples-0123456789';
   const service = startService(process.execPath, [main], {
@@ -27,7 +24,6 @@ export async function startPetStore(corsOrigins: readonly string[] = []): Promis
       PORT: '0',
       DATA_DIR: join(folder, 'data'),
       API_KEY: key,
-      CORS_ORIGINS: corsOrigins.join(','),
       // Tests keep the machine busy: requests that wait must not be rejected.
       MAX_QUEUE_MS: '60000',
     },
@@ -37,11 +33,9 @@ export async function startPetStore(corsOrigins: readonly string[] = []): Promis
     await service.exited;
     await rm(folder, { recursive: true, force: true });
   };
-  try {
-    const { origin } = await listening(service);
-    return { origin, key, close };
-  } catch (error) {
+  const { origin } = await listening(service).catch(async (error: unknown) => {
     await close();
     throw error;
-  }
+  });
+  return { origin, key, close };
 }

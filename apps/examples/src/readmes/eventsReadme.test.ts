@@ -1,5 +1,4 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { freePort } from '@petstore/testing/freePort';
 import { expect, onTestFinished, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
 
@@ -21,31 +20,30 @@ test('the program in docs/events.md sends the events of one process to clients o
   const program = server
     .replace('{ initTRPC }', '{ initTRPC, tracked }')
     .replace(/^ {2}onChange:/m, `${filter}$&`);
-  const [one, other] = [await freePort(), await freePort()];
-  const { compile, start, write } = await newSnippets();
-  const onPort = (port: number) => program.replace("Number(process.env['PORT'])", String(port));
-  await write({ 'one.ts': onPort(one), 'other.ts': onPort(other) });
+  const { compile, onPorts, start, write } = await newSnippets('3000', '3001');
+  const onPort = (port: string) => program.replace("Number(process.env['PORT'])", port);
+  await write({ 'one.ts': onPort('3000'), 'other.ts': onPort('3001') });
   await compile();
-  await start('one.ts', one);
-  await start('other.ts', other);
-  const urlOf = (port: number) => `http://127.0.0.1:${port}/v1/shelters/north`;
+  await start('one.ts');
+  await start('other.ts', '3001');
+  const [one, other] = ['3000', '3001'].map((port) => onPorts(`http://127.0.0.1:${port}/v1/shelters/north`));
   const setStatus = async (animal: string, status = 'adopted') => {
     const body = JSON.stringify({ animal, status });
     const headers = { 'content-type': 'application/json' };
-    const { ok } = await fetch(`${urlOf(other)}/animals`, { method: 'POST', headers, body });
+    const { ok } = await fetch(`${other}/animals`, { method: 'POST', headers, body });
     expect(ok).toBe(true);
   };
-  const { first } = await readEvent(`${urlOf(one)}/changes`);
+  const { first } = await readEvent(`${one}/changes`);
   await setStatus('Rex');
   const { value: { id = '' } = {} } = (await first) ?? {};
   expect(await first).toMatchObject(event('Rex', id));
   const [epoch, sequence] = id.split('-');
   const eventId = (count: number) => `${epoch}-${Number(sequence) + count - 1}`;
   await setStatus('Tom');
-  const resumed = await readEvent(`${urlOf(other)}/changes`, { 'last-event-id': id });
+  const resumed = await readEvent(`${other}/changes`, { 'last-event-id': id });
   expect(await resumed.first).toMatchObject(event('Tom', eventId(2)));
   await setStatus('Ann', 'available');
   await setStatus('Ann');
-  const filtered = await readEvent(`${urlOf(one)}/adoptions`, { 'last-event-id': eventId(2) });
+  const filtered = await readEvent(`${one}/adoptions`, { 'last-event-id': eventId(2) });
   expect(await filtered.first).toMatchObject(event('Ann', eventId(4)));
 });

@@ -1,10 +1,13 @@
 import { createTRPCUntypedClient, createWSClient, httpBatchLink, splitLink, wsLink } from '@trpc/client';
-import { freePort } from '@petstore/testing/freePort';
 import { expect, onTestFinished, test } from 'vitest';
-import { newSnippets, readReadme } from './readme.ts';
+import { type Files, newSnippets, readReadme, type Side } from './readme.ts';
 
-type Files = Readonly<Record<string, string>>;
-
+const sessions: Files = {
+  'sessions.ts': `
+    export const sessionOf = (token: string | undefined) =>
+      token === 'token-of-ada' ? { name: 'Ada' } : undefined;
+  `,
+};
 const books: Files = {
   'books.ts': `
     import { z } from 'zod';
@@ -17,10 +20,7 @@ const books: Files = {
 /** The apps of the pages in docs/migrating: the files that a page does not print, because they do not change. */
 const apps = {
   'from-trpc-to-openapi': {
-    'sessions.ts': `
-      export const sessionOf = (token: string | undefined) =>
-        token === 'token-of-ada' ? { name: 'Ada' } : undefined;
-    `,
+    ...sessions,
     'router.ts': `
       import { initTRPC, TRPCError } from '@trpc/server';
       import type { OpenApiMeta } from 'trpc-to-openapi';
@@ -57,10 +57,7 @@ const apps = {
     `,
   },
   'from-trpc-adapters': {
-    'sessions.ts': `
-      export const sessionOf = async (token: string | undefined) =>
-        token === 'token-of-ada' ? { name: 'Ada' } : undefined;
-    `,
+    ...sessions,
     'router.ts': `
       import { initTRPC } from '@trpc/server';
       import { z } from 'zod';
@@ -103,55 +100,37 @@ const apps = {
 } satisfies Record<string, Files>;
 type Page = keyof typeof apps;
 
-type Side = 'before' | 'after';
 const sides: readonly Side[] = ['before', 'after'];
 /** The pages whose former packages are installed. */
 const bothSides: readonly Page[] = ['from-trpc-to-openapi', 'from-trpc-adapters', 'generated-metadata'];
 
-/** Returns the files of a page's app: those of its diffs, by the name in the first line, and those that do not change. */
-async function filesOf(page: Page, side: Side): Promise<Files> {
-  const { diffs } = await readReadme(`docs/migrating/${page}.md`);
-  const printed = diffs.flatMap((diff) => {
-    const [, name] = /^\/\/ (\w+\.ts)\n/.exec(diff[side]) ?? [];
-    return name === undefined ? [] : [[name, diff[side]] as const];
-  });
-  return { ...apps[page], ...Object.fromEntries(printed) };
+/** Returns the files of a page's app: those of its diffs, and those that do not change. */
+async function filesOf(page: Page, side: Side = 'after'): Promise<Files> {
+  const { programs } = await readReadme(`docs/migrating/${page}.md`);
+  return { ...apps[page], ...programs(side) };
 }
 
-/** The line of the preset in an app. Options are added after it. */
-const preset = /\.\.\.trpcToOpenApi\(.*\),/;
+/** Returns an app with options after its preset. */
+const withOptions = (files: Files, options: string): Files => ({
+  ...files,
+  'server.ts': (files['server.ts'] ?? '').replace(/\.\.\.trpcToOpenApi\(.*\),/, `$&\n${options}`),
+});
 
 /** Returns the app of from-trpc-to-openapi with the options that the page prints as fragments. */
 async function filesWithFragments(): Promise<Files> {
   const page = 'from-trpc-to-openapi';
-  const [files, { blocks }] = await Promise.all([
-    filesOf(page, 'after'),
-    readReadme(`docs/migrating/${page}.md`),
-  ]);
+  const { blocks } = await readReadme(`docs/migrating/${page}.md`);
+  const files = withOptions(await filesOf(page), blocks('ts').join(''));
   const imports = `import { TRPCError } from '@trpc/server';\nimport { MissingNote } from './router.ts';\n`;
-  const server = files['server.ts']?.replace(preset, `$&\n${blocks('ts').join('')}`);
-  return { ...files, 'server.ts': `${imports}${server}` };
+  return { ...files, 'server.ts': `${imports}${files['server.ts']}` };
 }
-
-/** The app with the messages of unexpected errors, as in trpc-to-openapi, and without the gateway's lines on stderr. */
-const withMessages = (files: Files): Files => ({
-  ...files,
-  'server.ts': (files['server.ts'] ?? '').replace(
-    preset,
-    '$&\nmaskUnexpectedErrors: false,\nonResponse() {},',
-  ),
-});
-
-const inFolder = (folder: string, files: Files): Files =>
-  Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
 
 /** Starts the server of an app on a free port. Resolves with its host. */
 async function start(files: Files): Promise<string> {
-  const [snippets, port] = await Promise.all([newSnippets(), freePort()]);
-  const server = (files['server.ts'] ?? '').replaceAll('3000', String(port));
-  await snippets.write({ ...files, 'server.ts': server });
-  await snippets.start('server.ts', port);
-  return `127.0.0.1:${port}`;
+  const snippets = await newSnippets('3000');
+  await snippets.write(files);
+  await snippets.start('server.ts');
+  return snippets.onPorts('127.0.0.1:3000');
 }
 
 interface Call {
@@ -174,57 +153,124 @@ async function send(host: string, { path, body, headers = {} }: Call) {
 
 test('the apps of the pages compile, and those whose former packages are installed before the migration too', async () => {
   const { write, compile } = await newSnippets();
-  const compiled = [
-    ...bothSides.map((page) => ({ page, side: 'before' as const })),
-    ...(Object.keys(apps) as Page[]).map((page) => ({ page, side: 'after' as const })),
-  ];
-  for (const { page, side } of compiled) await write(inFolder(`${page}-${side}`, await filesOf(page, side)));
-  await write(inFolder('fragments', await filesWithFragments()));
+  const inFolder = (folder: string, files: Files) =>
+    write(Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text])));
+  for (const page of bothSides) await inFolder(`${page}-before`, await filesOf(page, 'before'));
+  for (const page of Object.keys(apps) as Page[]) await inFolder(page, await filesOf(page));
+  await inFolder('fragments', await filesWithFragments());
   await expect(compile()).resolves.toBeUndefined();
 });
 
 const headers = { authorization: 'token-of-ada' };
-const unchanged: Readonly<Record<'from-trpc-to-openapi' | 'generated-metadata', readonly Call[]>> = {
-  'from-trpc-to-openapi': [
-    { path: '/API/notes/?limit=%2B5', headers },
-    { path: '/api/notes?limit=', headers },
-    { path: '/api/notes?limit=x', headers },
-    { path: '/api/notes' },
-    { path: '/api/notes/10', headers },
-    { path: '/trpc/notes.find?input=%7B%22id%22%3A7%7D', headers },
-    { path: '/trpc/notes.find?input=%7B%22id%22%3A10%7D', headers },
+const unchanged: readonly (readonly [Page, readonly Call[]])[] = [
+  [
+    'from-trpc-to-openapi',
+    [
+      { path: '/API/notes/?limit=%2B5', headers },
+      { path: '/api/notes?limit=', headers },
+      { path: '/api/notes?limit=x', headers },
+      { path: '/api/notes' },
+      { path: '/api/notes/10', headers },
+      { path: '/trpc/notes.find?input=%7B%22id%22%3A7%7D', headers },
+      { path: '/trpc/notes.find?input=%7B%22id%22%3A10%7D', headers },
+    ],
   ],
-  'generated-metadata': [
-    { path: '/api/app.one?id=5' },
-    { path: '/api/app.one?id=x' },
-    { path: '/api/app.deploy', body: { id: 5 } },
+  [
+    'generated-metadata',
+    [
+      { path: '/api/app.one?id=5' },
+      { path: '/api/app.one?id=x' },
+      { path: '/api/app.deploy', body: { id: 5 } },
+    ],
   ],
-};
+];
 
-test.for(Object.entries(unchanged))(
+test.for(unchanged)(
   'clients of the app of the page %s get the same responses after the migration',
-  async ([name, calls]) => {
-    const page = name as Page;
-    const startSide = async (side: Side) => start(withMessages(await filesOf(page, side)));
-    const [before, after] = await Promise.all([startSide('before'), startSide('after')]);
+  async ([page, calls]) => {
+    // The messages of unexpected errors as in trpc-to-openapi, and no lines of the gateway on stderr.
+    const options = 'maskUnexpectedErrors: false,\nonResponse() {},';
+    const hosts = sides.map(async (side) => start(withOptions(await filesOf(page, side), options)));
+    const [before = '', after = ''] = await Promise.all(hosts);
     for (const call of calls) {
-      const [expected, response] = await Promise.all([send(before, call), send(after, call)]);
-      expect({ call, ...response }).toEqual({ call, ...expected });
+      expect({ call, ...(await send(after, call)) }).toEqual({ call, ...(await send(before, call)) });
     }
   },
 );
 
-test('the options that the page from-trpc-to-openapi prints map errors, and run', async () => {
-  const host = await start(await filesWithFragments());
-  expect(await send(host, { path: '/api/notes?limit=%2B5', headers })).toMatchObject({ status: 200 });
-  expect(await send(host, { path: '/api/notes/10', headers })).toMatchObject({
-    status: 404,
-    body: { code: 'NOT_FOUND', message: 'There is no such note.', isMissing: true },
-  });
+const json = { type: 'application/json' };
+const user = { 'x-user': 'Ada' };
+const found = [
+  { path: '/api/books/1' },
+  { ...json, status: 200, body: { id: 1, title: 'Middlemarch' } },
+] as const;
+const added = [
+  { path: '/api/books', body: { title: 'Emma' }, headers: user },
+  { ...json, status: 201, body: { id: 2, title: 'Emma of Ada' } },
+] as const;
+const missing = { path: '/api/books/7' };
+const invalid = { path: '/api/books', body: { title: '' }, headers: user };
+const issues = [{ code: 'too_small', path: ['title'], minimum: 1 }];
+const note = { code: 'NOT_FOUND', message: 'There is no such note.', isMissing: true };
+const noSuchBook = { defined: true, code: 'NO_SUCH_BOOK', status: 404, data: { id: 7 } };
+const badRequest = { defined: false, code: 'BAD_REQUEST', status: 400, data: { issues } };
+const find = {
+  operationId: 'find',
+  parameters: [
+    { in: 'path', name: 'id', schema: { examples: [1] } },
+    { in: 'header', name: 'X-Tenant', required: true },
+  ],
+};
+
+const migrated: readonly (readonly [string, () => Promise<Files>, readonly (readonly [Call, object])[]])[] = [
+  [
+    'from-trpc-to-openapi maps errors by the options that the page prints',
+    filesWithFragments,
+    [
+      [{ path: '/api/notes?limit=%2B5', headers }, { status: 200 }],
+      [
+        { path: '/api/notes/10', headers },
+        { status: 404, body: note },
+      ],
+    ],
+  ],
+  [
+    'from-trpc-openapi documents headers and examples',
+    () => filesOf('from-trpc-openapi'),
+    [
+      [{ path: '/books/5' }, { status: 200, body: { id: 5 } }],
+      [{ path: '/openapi.json' }, { body: { paths: { '/books/{id}': { get: find } } } }],
+    ],
+  ],
+  [
+    'from-orpc sends oRPC’s bodies',
+    () => filesOf('from-orpc'),
+    [
+      found,
+      added,
+      [missing, { status: 404, body: noSuchBook }],
+      [invalid, { status: 400, body: badRequest }],
+    ],
+  ],
+  [
+    'from-ts-rest sends ts-rest’s bodies',
+    () => filesOf('from-ts-rest'),
+    [
+      found,
+      added,
+      [missing, { ...json, status: 404, body: { message: 'No such book.' } }],
+      [invalid, { status: 400, body: { name: 'ZodError', issues } }],
+    ],
+  ],
+];
+
+test.for(migrated)('the app of the page %s', async ([, files, calls]) => {
+  const host = await start(await files());
+  for (const [call, expected] of calls) expect(await send(host, call)).toMatchObject(expected);
 });
 
 test('the app of the page generated-metadata serves no procedure that its metadata turns off', async () => {
-  const host = await start(await filesOf('generated-metadata', 'after'));
+  const host = await start(await filesOf('generated-metadata'));
   const { body } = await send(host, { path: '/openapi.json' });
   expect(Object.keys((body as { paths: object }).paths)).toEqual(['/app.one', '/app.deploy']);
 });
@@ -259,57 +305,3 @@ test.for(sides)(
     expect(events).toEqual(['Ada', 2]);
   },
 );
-
-test('the app of the page from-trpc-openapi documents headers and examples', async () => {
-  const host = await start(await filesOf('from-trpc-openapi', 'after'));
-  expect(await send(host, { path: '/books/5' })).toMatchObject({ status: 200, body: { id: 5 } });
-  const { body } = await send(host, { path: '/openapi.json' });
-  expect(body).toMatchObject({
-    paths: {
-      '/books/{id}': {
-        get: {
-          operationId: 'find',
-          parameters: [
-            { in: 'path', name: 'id', schema: { examples: [1] } },
-            { in: 'header', name: 'X-Tenant', required: true },
-          ],
-        },
-      },
-    },
-  });
-});
-
-const type = 'application/json';
-const user = { 'x-user': 'Ada' };
-const found = { status: 200, type, body: { id: 1, title: 'Middlemarch' } };
-const added = { status: 201, type, body: { id: 2, title: 'Emma of Ada' } };
-const issue = { code: 'too_small', path: ['title'], minimum: 1 };
-
-test('clients of the app of the page from-orpc receive oRPC’s bodies', async () => {
-  const host = await start(await filesOf('from-orpc', 'after'));
-  expect(await send(host, { path: '/api/books/1' })).toEqual(found);
-  expect(await send(host, { path: '/api/books', body: { title: 'Emma' }, headers: user })).toEqual(added);
-  expect(await send(host, { path: '/api/books/7' })).toMatchObject({
-    status: 404,
-    body: { defined: true, code: 'NO_SUCH_BOOK', status: 404, data: { id: 7 } },
-  });
-  expect(await send(host, { path: '/api/books', body: { title: '' } })).toMatchObject({
-    status: 400,
-    body: { defined: false, code: 'BAD_REQUEST', status: 400, data: { issues: [issue] } },
-  });
-});
-
-test('clients of the app of the page from-ts-rest receive ts-rest’s bodies', async () => {
-  const host = await start(await filesOf('from-ts-rest', 'after'));
-  expect(await send(host, { path: '/api/books/1' })).toEqual(found);
-  expect(await send(host, { path: '/api/books', body: { title: 'Emma' }, headers: user })).toEqual(added);
-  expect(await send(host, { path: '/api/books/7' })).toEqual({
-    status: 404,
-    type,
-    body: { message: 'No such book.' },
-  });
-  expect(await send(host, { path: '/api/books', body: { title: '' }, headers: user })).toMatchObject({
-    status: 400,
-    body: { name: 'ZodError', issues: [issue] },
-  });
-});

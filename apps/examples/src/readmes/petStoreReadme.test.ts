@@ -1,22 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { commandMissing } from '@petstore/testing/commandMissing';
 import { expect, onTestFinished, test } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
 import { curlLines, newSnippets, printedBy, readReadme } from './readme.ts';
 
-const [readme, clientsPage] = [await readReadme('README.md'), await readReadme('docs/clients.md')];
-
 /** Pages with snippets that call the pet store. */
-const pages = [
-  { path: 'README.md', page: readme },
-  { path: 'docs/clients.md', page: clientsPage },
-];
+const paths = ['README.md', 'docs/clients.md'] as const;
+const pages = await Promise.all(paths.map(readReadme));
 
 /** The program of docs/clients.md that follows the links to the next page. */
 const loopIn = (language: 'ts' | 'python') =>
-  clientsPage.blocks(language).find((program) => program.includes('next')) ?? '';
+  pages[1]?.blocks(language).find((program) => program.includes('next')) ?? '';
 
 /** Pythons that may have the package requests: that of the machine, and that of `.ci/tools`, for Schemathesis. */
 const caches = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
@@ -33,52 +28,39 @@ async function serveAnimals(names: readonly string[] = []) {
   const { origin, key, close } = await startPetStore();
   onTestFinished(close);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const creates = names.map((name) => {
+  for (const name of names) {
     const body = JSON.stringify({ name, categoryId: 1 });
-    return fetch(`${origin}/v1/pets`, { method: 'POST', headers, body });
-  });
-  expect((await Promise.all(creates)).every(({ status }) => status === 201)).toBe(true);
+    expect((await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body })).status).toBe(201);
+  }
   /** Replaces the origin that the pages show. */
   const at = (snippet: string) => snippet.replaceAll('http://127.0.0.1:3000', origin);
   return { at, env: { KEY: key } };
 }
 
-// More animals than two pages of 100.
-const names = Array.from({ length: 201 }, (_, index) => `Rex ${index + 1}`);
-const linesOf = (stdout: string) => stdout.trimEnd().split('\n').toSorted();
-
-test.skipIf(commandMissing('curl')).for(pages)(
+test.for(pages.map((page, index) => ({ path: paths[index], page })))(
   'the curl commands of $path that call the pet store print the responses that it shows',
   async ({ page }) => {
     const { at, env } = await serveAnimals();
-    const { shell } = await newSnippets();
-    const lines = curlLines(page.text).filter(([line]) => line.includes('/v1/pets'));
+    const { expectPrinted } = await newSnippets();
+    const lines = curlLines(at(page.text)).filter(([line]) => line.includes('/v1/pets'));
     expect(lines.length).toBeGreaterThanOrEqual(2);
-    for (const [line, response] of lines) {
-      const printed = await shell(at(line), env);
-      // With `-i` the page shows one line of the response.
-      const isWhole = !line.startsWith('curl -i ');
-      const shown = isWhole ? printed : printed.split('\r\n').find((each) => each === response);
-      expect([line, shown]).toEqual([line, response]);
-    }
+    await expectPrinted(lines, { env });
   },
 );
 
-test('the TypeScript loop of docs/clients.md prints every animal once, over several pages', async () => {
-  const { at, env } = await serveAnimals(names);
-  const { write, compile, run } = await newSnippets();
-  await write({ 'loop.ts': at(loopIn('ts')) });
-  await compile();
-  expect(linesOf(await run('loop.ts', env))).toEqual(names.toSorted());
-});
+// More animals than two pages of 100.
+const names = Array.from({ length: 201 }, (_, index) => `Rex ${index + 1}`);
 
-test.skipIf(python === undefined)(
-  'the Python loop of docs/clients.md prints every animal once, over several pages',
-  async () => {
+test.for(['ts', 'python'] as const)(
+  'the loop of docs/clients.md in %s prints every animal once, over several pages',
+  async (language, { skip }) => {
+    if (language === 'python' && python === undefined) skip();
     const { at, env } = await serveAnimals(names);
-    const { write, shell } = await newSnippets();
-    await write({ 'loop.py': at(loopIn('python')) });
-    expect(linesOf(await shell(`'${python}' loop.py`, env))).toEqual(names.toSorted());
+    const { compile, run, shell, write } = await newSnippets();
+    await write({ [language === 'ts' ? 'loop.ts' : 'loop.py']: at(loopIn(language)) });
+    if (language === 'ts') await compile();
+    const printed = language === 'ts' ? run('loop.ts', env) : shell(`'${python}' loop.py`, env);
+    expect((await printed).trimEnd().split('\n').toSorted()).toEqual(names.toSorted());
   },
 );
 
@@ -86,7 +68,7 @@ test('the tRPC clients of the pages compile and print true, and the programs in 
   const readmes = ['core', 'embedded-store', 'types'].map((name) => readReadme(`packages/${name}/README.md`));
   const packages = (await Promise.all(readmes)).flatMap(({ blocks }) => blocks('ts'));
   const clients = pages
-    .flatMap(({ page }) => page.blocks('ts'))
+    .flatMap(({ blocks }) => blocks('ts'))
     .filter((text) => text.includes('@petstore/types'));
   expect([clients.length > 1, packages.length > 2]).toEqual([true, true]);
   const { write, compile, run } = await newSnippets();

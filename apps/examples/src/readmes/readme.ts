@@ -3,49 +3,59 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { commandMissing } from '@petstore/testing/commandMissing';
 import { hasUws } from '@petstore/testing/forms';
-import { onTestFinished } from 'vitest';
+import { freePort } from '@petstore/testing/freePort';
+import { expect, onTestFinished } from 'vitest';
 import { startOnPort } from '../startOnPort.ts';
-
-/** The `database.ts` that the server in the README of `trpc-gateway-runtime` imports. */
-export const databaseFile =
-  'export const openDatabase = async () => ({ ping: async () => {}, close: async () => {} });';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const execute = promisify(execFile);
 const conditions = '--conditions=trpc-gateway-source';
 
+/** Texts by file name. */
+export type Files = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string>>;
+type CurlLines = readonly (readonly [line: string, printed: string])[];
+
 /** The text and the fenced code blocks of a Markdown page. */
-export interface Readme {
+interface Readme {
   readonly text: string;
-  /** The blocks of a language, in order. For a `diff`, the result of applying it. */
-  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'python' | 'diff') => readonly string[];
-  /** The texts before and after each diff, in order. */
-  readonly diffs: readonly { readonly before: string; readonly after: string }[];
+  /** The blocks of a language, in order. */
+  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'python' | 'text') => readonly string[];
+  /** The programs by the file name in their first line, and one side of the diffs. Other blocks are fragments. */
+  readonly programs: (side?: Side) => Files;
 }
+
+export type Side = 'before' | 'after';
+const otherLines: Readonly<Record<Side, RegExp>> = { before: /^\+.*\n/gm, after: /^-.*\n/gm };
 
 /** @param path relative to the repository's root */
 export async function readReadme(path: string): Promise<Readme> {
   const text = await readFile(join(root, path), 'utf8');
-  const diffs = blocksOf(text, 'diff').map((diff) => ({
-    before: applyDiff(diff, /^\+.*\n/gm),
-    after: applyDiff(diff, /^-.*\n/gm),
-  }));
+  const blocks: Readme['blocks'] = (language) => blocksOf(text, language);
   return {
     text,
-    blocks: (language) => (language === 'diff' ? diffs.map(({ after }) => after) : blocksOf(text, language)),
-    diffs,
+    blocks,
+    programs(side = 'after') {
+      const diffs = blocksOf(text, 'diff').map((diff) =>
+        diff.replaceAll(otherLines[side], '').replaceAll(/^[-+ ]/gm, ''),
+      );
+      return Object.fromEntries(
+        [...blocks('ts'), ...diffs].flatMap((program) => {
+          const [, name] = /^\/\/ (\w+\.ts)\n/.exec(program) ?? [];
+          return name === undefined ? [] : [[name, program] as const];
+        }),
+      );
+    },
   };
 }
 
 const blocksOf = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
 
-/** Returns one side of a diff, without the lines of the other. */
-const applyDiff = (diff: string, other: RegExp) => diff.replaceAll(other, '').replaceAll(/^[-+ ]/gm, '');
-
 /** Returns the `curl` commands in a text, each with the comment below it, which is its output. */
-export const curlLines = (text: string): readonly (readonly [line: string, printed: string])[] =>
+export const curlLines = (text: string): CurlLines =>
   blocksOf(text, 'sh')
     .flatMap((block) => Array.from(block.matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm)))
     .map(([, line = '', printed = '']) => [line, printed]);
@@ -55,43 +65,56 @@ export const printedBy = (program: string): string | undefined =>
   [...program.matchAll(/^\/\/ (.*)$/gm)].at(-1)?.[1];
 
 /** A folder for compiling and running snippets: inside a package, so that imports resolve, and ignored by linters. */
-export interface Snippets {
-  /** Writes texts by file name. A name may have a folder. */
-  readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
+interface Snippets {
+  /** Writes texts by file name, with free ports in place of those that the pages show. A name may have a folder. */
+  readonly write: (files: Files) => Promise<void>;
   /** Compiles all files. Rejects with the output of the compiler. */
   readonly compile: () => Promise<void>;
   /** Runs a program and returns its output. */
-  readonly run: (name: string, env?: Readonly<Record<string, string>>) => Promise<string>;
-  /** Starts a server and waits until its port accepts connections. */
-  readonly start: (name: string, port: number) => Promise<void>;
-  /** Runs a shell command in the folder. */
-  readonly shell: (line: string, env?: Readonly<Record<string, string>>) => Promise<string>;
+  readonly run: (name: string, env?: Environment) => Promise<string>;
+  /** Starts a server and waits until its port, by default the first one, accepts connections. */
+  readonly start: (name: string, shownPort?: string) => Promise<void>;
+  /** Runs a shell command in the folder, with the free ports. */
+  readonly shell: (line: string, env?: Environment) => Promise<string>;
+  /** Returns what a text has become by the free ports. */
+  readonly onPorts: (text: string) => string;
+  /** Runs the `curl` commands of a text, each of which must print the comment below it. */
+  readonly expectPrinted: (lines: CurlLines, options?: PrintedOptions) => Promise<void>;
 }
 
-export async function newSnippets(): Promise<Snippets> {
+interface PrintedOptions {
+  readonly env?: Environment;
+  /** Returns a text without what differs in each run. */
+  readonly comparable?: (text: string) => string;
+}
+
+const noCurl = commandMissing('curl');
+
+/** @param shownPorts the ports in the snippets of a page */
+export async function newSnippets(...shownPorts: readonly string[]): Promise<Snippets> {
   const dist = fileURLToPath(new URL('../../dist', import.meta.url));
   await mkdir(dist, { recursive: true });
   const folder = await mkdtemp(join(dist, 'readme-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const environment = (env: Readonly<Record<string, string>> = {}) => ({ PATH: process.env['PATH'], ...env });
-  const printed = async (file: string, args: readonly string[], env?: Readonly<Record<string, string>>) =>
-    (await execute(file, args, { cwd: folder, env: environment(env) })).stdout;
+  const ports = new Map<string, number>();
+  for (const shown of shownPorts) ports.set(shown, await freePort());
+  const onPorts = (text: string) =>
+    [...ports].reduce((replaced, [shown, port]) => replaced.replaceAll(shown, String(port)), text);
+  const printed = async (file: string, args: readonly string[], env: Environment = {}) =>
+    (await execute(file, args, { cwd: folder, env: { PATH: process.env['PATH'], ...env } })).stdout;
+  const shell: Snippets['shell'] = (line, env) => printed('bash', ['-c', onPorts(line)], env);
   return {
     async write(files) {
       for (const [name, text] of Object.entries(files)) {
         const runnable = hasUws ? text : text.replaceAll("'trpc-gateway/uws'", "'trpc-gateway/node'");
         await mkdir(dirname(join(folder, name)), { recursive: true });
-        await writeFile(join(folder, name), runnable);
+        await writeFile(join(folder, name), onPorts(runnable));
       }
     },
     async compile() {
-      const options = {
-        noEmit: true,
-        composite: false,
-        incremental: false,
-        lib: ['es2024', 'esnext.disposable'],
-      };
-      const config = { extends: join(root, 'tsconfig.json'), compilerOptions: options, include: ['**/*.ts'] };
+      const options = { noEmit: true, composite: false, incremental: false };
+      const compilerOptions = { ...options, lib: ['es2024', 'esnext.disposable'] };
+      const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['**/*.ts'] };
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
       await printed(join(root, 'node_modules/.bin/tsc'), ['-p', folder]).catch(
         (error: { stdout: string }) => {
@@ -100,20 +123,20 @@ export async function newSnippets(): Promise<Snippets> {
       );
     },
     run: (name, env) => printed(process.execPath, [conditions, name], env),
-    async start(name, port) {
-      const stop = await startOnPort(port, [process.execPath, conditions, name], folder);
+    async start(name, shownPort = shownPorts[0] ?? '') {
+      const command = [process.execPath, conditions, name];
+      const stop = await startOnPort(ports.get(shownPort) ?? 0, command, folder);
       onTestFinished(async () => void (await stop('SIGKILL')));
     },
-    shell: (line, env) => printed('bash', ['-c', line], env),
+    shell,
+    onPorts,
+    async expectPrinted(lines, { env, comparable = (text: string) => text } = {}) {
+      for (const [line, expected] of noCurl ? [] : lines) {
+        const output = comparable(await shell(line, env)).trimEnd();
+        // With `-i` the page shows one line of the response.
+        const shown = line.startsWith('curl -i ') ? output.split('\r\n') : [output];
+        expect({ line, shown }).toEqual({ line, shown: expect.arrayContaining([comparable(expected)]) });
+      }
+    },
   };
-}
-
-/** Returns the first column of the table below a heading, without backquotes. */
-export function firstColumn({ text }: Readme, heading: string): readonly string[] {
-  const [, section = ''] = text.split(new RegExp(`^##+ ${heading}\n`, 'm'));
-  const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
-  return table
-    .split('\n')
-    .slice(2, -1)
-    .map((row) => row.split('|')[1]?.trim().replaceAll('`', '') ?? '');
 }

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
 
-const { blocks } = await readReadme('docs/migrating/sessions.md');
-const programs = Object.fromEntries(
-  blocks('ts').map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block]),
-);
+const programs = (await readReadme('docs/migrating/sessions.md')).programs();
 
 /** Serves a router by a `createContext`, and prints who calls, over REST and tRPC, and which cookies are set. */
 const main = (context: string, setup: string) => `
@@ -31,37 +28,6 @@ const main = (context: string, setup: string) => `
 const printed = (cookies: string) =>
   `"Ada" ${cookies}\n{"result":{"data":"Ada"}} ${cookies}\n"nobody" \n{"result":{"data":"nobody"}} \n`;
 
-test('the recipe for Better Auth reads its session, and renews its cookies', async () => {
-  const { write, compile, run } = await newSnippets();
-  await write({
-    'betterAuthContext.ts': programs['betterAuthContext.ts'] ?? '',
-    'auth.ts': `
-      import { betterAuth } from 'better-auth';
-      import { memoryAdapter } from 'better-auth/adapters/memory';
-
-      export const auth = betterAuth({
-        baseURL: 'http://localhost:3000',
-        secret: 'a secret of at least 32 characters.',
-        database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
-        emailAndPassword: { enabled: true },
-        // Renewed by each request.
-        session: { updateAge: 0 },
-      });
-    `,
-    'main.ts': main(
-      'betterAuthContext.ts',
-      `import { auth } from './auth.ts';
-      async function signIn(): Promise<string> {
-        const body = { name: 'Ada', email: 'ada@example.com', password: 'correct horse' };
-        const { headers } = await auth.api.signUpEmail({ body, returnHeaders: true });
-        return headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ');
-      }`,
-    ),
-  });
-  await compile();
-  expect(await run('main.ts')).toBe(printed('better-auth.session_token'));
-});
-
 /**
  * What next-auth 4.24 does with the arguments of `getServerSession`: it reads headers and cookies, and adds a cookie to those
  * that the response has. The package needs Next and React.
@@ -79,16 +45,36 @@ const nextAuth = `
   };
 `;
 
-test('the recipes for NextAuth pass what it needs of a request, and set its cookies once', async () => {
+test('the recipe for Better Auth reads its session and renews its cookies, and those for NextAuth pass what it needs of a request and set its cookies once', async () => {
+  expect(Object.keys(programs)).toEqual(['betterAuthContext.ts', 'nextContext.ts', 'nextAuthContext.ts']);
   const { write, compile, run } = await newSnippets();
-  const cookie = JSON.stringify(
-    new URL('../../../../packages/gateway/node_modules/cookie/dist/index.js', import.meta.url).href,
-  );
+  const cookie = import.meta.resolve('../../../../packages/gateway/node_modules/cookie/dist/index.js');
   await write({
-    'nextContext.ts': programs['nextContext.ts'] ?? '',
-    'nextAuthContext.ts': programs['nextAuthContext.ts'] ?? '',
+    ...programs,
+    'auth.ts': `
+      import { betterAuth } from 'better-auth';
+      import { memoryAdapter } from 'better-auth/adapters/memory';
+
+      export const auth = betterAuth({
+        baseURL: 'http://localhost:3000',
+        secret: 'a secret of at least 32 characters.',
+        database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+        emailAndPassword: { enabled: true },
+        // Renewed by each request.
+        session: { updateAge: 0 },
+      });
+    `,
+    'betterAuth.ts': main(
+      'betterAuthContext.ts',
+      `import { auth } from './auth.ts';
+      async function signIn(): Promise<string> {
+        const body = { name: 'Ada', email: 'ada@example.com', password: 'correct horse' };
+        const { headers } = await auth.api.signUpEmail({ body, returnHeaders: true });
+        return headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ');
+      }`,
+    ),
     'authOptions.ts': "export const authOptions = { secret: 'secret' };\n",
-    'main.ts': main(
+    'nextAuth.ts': main(
       'nextAuthContext.ts',
       `import * as next from './nextContext.ts';
       console.log((await next.createContext()).session?.user?.name);
@@ -99,14 +85,11 @@ test('the recipes for NextAuth pass what it needs of a request, and set its cook
     'node_modules/next-auth/index.d.ts':
       'export declare function getServerSession(...args: [object, object, object] | [object]): Promise<{ user?: { name?: string } } | null>;',
     'node_modules/cookie/package.json': '{ "type": "module", "main": "index.js", "types": "index.d.ts" }',
-    'node_modules/cookie/index.js': `export { parseCookie } from ${cookie};`,
+    'node_modules/cookie/index.js': `export { parseCookie } from '${cookie}';`,
     'node_modules/cookie/index.d.ts':
       'export declare function parseCookie(text: string): Partial<Record<string, string>>;',
   });
   await compile();
-  expect(await run('main.ts')).toBe(`Ada\n${printed('next-auth.csrf-token,next-auth.session-token')}`);
-});
-
-test('the page on sessions has these programs', () => {
-  expect(Object.keys(programs)).toEqual(['betterAuthContext.ts', 'nextContext.ts', 'nextAuthContext.ts']);
+  expect(await run('betterAuth.ts')).toBe(printed('better-auth.session_token'));
+  expect(await run('nextAuth.ts')).toBe(`Ada\n${printed('next-auth.csrf-token,next-auth.session-token')}`);
 });

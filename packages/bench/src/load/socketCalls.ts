@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { frame } from '@petstore/testing/webSocketFrames';
 
 // Calls over WebSockets, as fast as they are answered. A process: `node socketCalls.ts '<options>'` prints a `Load`.
 //
-// It speaks the frames of RFC 6455 itself: a client that makes and parses messages costs more than the server that
+// It reads the frames of RFC 6455 itself: a client that makes and parses messages costs more than the server that
 // answers them, and would be measured in its place.
 
 export interface SocketCallsOptions {
@@ -18,7 +19,7 @@ export interface SocketCallsOptions {
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as SocketCallsOptions;
-const calls = Buffer.concat(options.messages.map(maskedFrame));
+const calls = Buffer.concat(options.messages.map((text) => frame(text)));
 const sockets = await Promise.all(Array.from({ length: options.sockets }, open));
 let response = 0;
 let isOver = false;
@@ -29,19 +30,6 @@ await new Promise((resolve) => setTimeout(resolve, options.seconds * 1000));
 isOver = true;
 process.stdout.write(JSON.stringify({ requests: response, seconds: (performance.now() - since) / 1000 }));
 for (const socket of sockets) socket.destroy();
-
-/** RFC 6455 §5.2: one text frame, masked as a client's must be. */
-function maskedFrame(text: string): Buffer {
-  const payload = Buffer.from(text);
-  const mask = randomBytes(4);
-  const length =
-    payload.length < 126 ? [0x80 | payload.length] : [0x80 | 126, payload.length >> 8, payload.length & 255];
-  return Buffer.concat([
-    Buffer.from([0x81, ...length]),
-    mask,
-    payload.map((byte, index) => byte ^ (mask[index % 4] as number)),
-  ]);
-}
 
 async function open(): Promise<Socket> {
   const socket = connect(options.port, '127.0.0.1').setNoDelay(true);

@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { CaseRequest } from '../cases.ts';
 import { loadCore, onCore } from '../cores.ts';
-import type { Load } from './load.ts';
 
 const script = fileURLToPath(new URL('load.lua', import.meta.url));
 
@@ -21,6 +20,12 @@ const Counted = z.object({
   /** Answers with a status of 400 and more. */
   errors: z.int(),
 });
+
+/** The counts of a generator of load. */
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+}
 
 export interface WrkOptions {
   readonly port: number;

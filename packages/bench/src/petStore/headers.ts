@@ -8,18 +8,9 @@ export const deprecation = [
   ['link', '</docs>; rel="deprecation"; type="text/html"'],
 ] as const;
 
-/** The same for contenders that write the headers of one name as a list. */
-export const deprecationByName = {
-  deprecation: deprecation[0][1],
-  sunset: deprecation[1][1],
-  link: [deprecation[2][1], deprecation[3][1]],
-};
-
 export const challenge = 'Bearer realm="petstore", error="invalid_token"';
 
-/** The security headers of every response. A stream of events has its own `Cache-Control`. */
-export const nosniff = 'nosniff';
-export const noStore = 'no-store';
+export const allow = 'GET, HEAD, OPTIONS';
 
 /** The headers that tRPC's adapters add to every response. */
 export const rpcVary = 'trpc-accept, accept';
@@ -30,11 +21,11 @@ export const eventHeaders = [
   ['content-type', 'text/event-stream'],
   ['vary', rpcVary],
   ['x-accel-buffering', 'no'],
-  ['x-content-type-options', nosniff],
+  ['x-content-type-options', 'nosniff'],
 ] as const;
 
 const acceptable = /^[A-Za-z0-9._~:+/=-]{1,128}$/;
 
 /** The id of a request: the client's where it is fit to be repeated, else a new one. */
-export const requestId = (header: string | null | undefined): string =>
+export const requestId = (header: string | undefined): string =>
   header && acceptable.test(header) ? header : randomUUID();

@@ -21,33 +21,19 @@ export interface RpcResponse {
   readonly body: string;
 }
 
-export interface HandwrittenRpc {
-  /** Answers `GET /trpc/<path>?input=<input>`: one query, or several with `batch=1`. */
-  queryResponse(path: string, input: string | undefined, isBatch: boolean): MaybePromise<RpcResponse>;
-  /** Answers `POST /trpc/<path>` with one mutation. */
-  mutationResponse(path: string, body: string): MaybePromise<RpcResponse>;
-  /** Answers a batch of queries with JSON lines (`trpc-accept: application/jsonl`): a head, then each outcome in parts. */
-  queryLines(path: string, input: string | undefined): MaybePromise<string>;
-  /** Answers one call that came as a WebSocket message. */
-  respondToMessage(message: string): MaybePromise<string>;
-}
-
-const rpcFailure = (code: string, status: number, message: string, rpcCode: number) =>
-  new Failure(code, status, message, rpcCode);
-
-export function handwrittenRpc({ getPet, listPets, createPet }: Operations): HandwrittenRpc {
+export function handwrittenRpc({ getPet, listPets, createPet }: Operations) {
   const listed = (page: PetPage | Failure) => (page instanceof Failure ? page : page.records);
 
   function query(path: string, input: unknown): MaybePromise<Outcome> {
     if (path === 'getPet') return getPet(input);
     if (path === 'listPets') return after(listPets(input), listed);
-    return rpcFailure('NOT_FOUND', 404, `No procedure found on path "${path}"`, -32_004);
+    return new Failure('NOT_FOUND', 404, `No procedure found on path "${path}"`, -32_004);
   }
 
   function mutate(path: string, input: unknown): MaybePromise<Outcome> {
     if (path === 'createPet') return createPet(input);
     const message = `Unsupported POST-request to query procedure at path "${path}"`;
-    return rpcFailure('METHOD_NOT_SUPPORTED', 405, message, -32_005);
+    return new Failure('METHOD_NOT_SUPPORTED', 405, message, -32_005);
   }
 
   function queryAll(names: readonly string[], text: string | undefined): MaybePromise<Outcome[]> {
@@ -59,8 +45,9 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
   }
 
   return {
-    queryResponse(path, text, isBatch) {
-      if (!isBatch) {
+    /** Answers `GET /trpc/<path>?input=<input>`: one query, or several with `batch=1`. */
+    queryResponse(path: string, text: string | undefined, isBatched: boolean): MaybePromise<RpcResponse> {
+      if (!isBatched) {
         return after(query(path, parsed(text)), (outcome) => single(path, outcome));
       }
       const names = path.split(',');
@@ -69,10 +56,14 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
         body: JSON.stringify(outcomes.map((outcome, index) => envelope(names[index] ?? '', outcome))),
       }));
     },
-    mutationResponse: (path, body) =>
+    /** Answers `POST /trpc/<path>` with one mutation. */
+    mutationResponse: (path: string, body: string): MaybePromise<RpcResponse> =>
       after(mutate(path, JSON.parse(body)), (outcome) => single(path, outcome)),
-    queryLines: (path, text) => after(queryAll(path.split(','), text), lines),
-    respondToMessage(message) {
+    /** Answers a batch of queries with JSON lines (`trpc-accept: application/jsonl`): a head, then each outcome in parts. */
+    queryLines: (path: string, text: string | undefined): MaybePromise<string> =>
+      after(queryAll(path.split(','), text), lines),
+    /** Answers one call that came as a WebSocket message. */
+    respondToMessage(message: string): MaybePromise<string> {
       const { id, params } = JSON.parse(message) as {
         readonly id: number;
         readonly params: { readonly path: string; readonly input: unknown };

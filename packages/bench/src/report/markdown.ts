@@ -1,7 +1,6 @@
 import { errorCases } from '../cases.ts';
 import { foreignLimit } from '../measure.ts';
-import { median } from '../statistics.ts';
-import { limit, type Result } from '../throughput.ts';
+import { limit, median, type Result } from '../throughput.ts';
 import type { Report } from './report.ts';
 
 /** The report as Markdown tables. */

@@ -1,6 +1,6 @@
 import { createTRPCClient, type TRPCLink } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
-import type { UIMessage, UIMessageChunk } from 'ai';
+import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import type { AnswersRouter } from '../router.ts';
 import { ResumableChatTransport } from './transport.ts';
@@ -24,12 +24,7 @@ function newTransport() {
 
 const question: UIMessage = { id: 'q', role: 'user', parts: [{ type: 'text', text: 'Why?' }] };
 
-type Join = (
-  transport: ResumableChatTransport,
-  abortSignal: AbortSignal,
-) => Promise<ReadableStream<UIMessageChunk> | null>;
-
-const send: Join = (transport, abortSignal) =>
+const send = (transport: ResumableChatTransport, abortSignal: AbortSignal) =>
   transport.sendMessages({
     trigger: 'submit-message',
     chatId: 'chat',
@@ -38,18 +33,15 @@ const send: Join = (transport, abortSignal) =>
     abortSignal,
   });
 
-const joins: readonly { name: string; join: Join }[] = [
-  { name: 'sendMessages', join: send },
-  {
-    name: 'reconnectToStream',
-    async join(transport, abortSignal) {
-      await (await send(transport, new AbortController().signal))?.cancel();
-      return transport.reconnectToStream({ chatId: 'chat', abortSignal });
-    },
-  },
-];
+async function reconnect(transport: ResumableChatTransport, abortSignal: AbortSignal) {
+  await (await send(transport, new AbortController().signal)).cancel();
+  return transport.reconnectToStream({ chatId: 'chat', abortSignal });
+}
 
-describe.each(joins)('a stream of $name', ({ join }) => {
+describe.each([
+  ['sendMessages', send],
+  ['reconnectToStream', reconnect],
+])('a stream of %s', (_, join) => {
   it('fails with the reason of its signal when that aborts, and ends the subscription', async () => {
     const { open, transport } = newTransport();
     const controller = new AbortController();

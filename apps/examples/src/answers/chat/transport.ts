@@ -26,11 +26,7 @@ export class ResumableChatTransport implements ChatTransport<UIMessage> {
     this.#storage = storage;
   }
 
-  async sendMessages({
-    abortSignal,
-    chatId,
-    messages,
-  }: SendOptions): Promise<ReadableStream<UIMessageChunk>> {
+  async sendMessages({ abortSignal, chatId, messages }: SendOptions) {
     const question = messages.at(-1);
     if (question === undefined) throw new Error('There is no question.');
     const answer: Answer = { id: crypto.randomUUID(), question };

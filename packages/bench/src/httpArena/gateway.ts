@@ -2,28 +2,10 @@ import { initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
-import { serveGateway } from '../serveGateway.ts';
-import { pageOf } from './items.ts';
+import { Page, pageOf } from './items.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const asText = { produces: { 'text/plain': (sum: number) => String(sum) } };
-
-const Page = z.object({
-  items: z.array(
-    z.object({
-      id: z.int(),
-      name: z.string(),
-      category: z.string(),
-      price: z.int(),
-      quantity: z.int(),
-      active: z.boolean(),
-      tags: z.array(z.string()),
-      rating: z.object({ score: z.int(), count: z.int() }),
-      total: z.int(),
-    }),
-  ),
-  count: z.int(),
-});
 
 const router = t.router({
   sum: t.procedure
@@ -51,11 +33,17 @@ const router = t.router({
     .query(({ input: { count, m } }) => pageOf(count, m)),
 });
 
-await serveGateway(
-  await createGateway({
-    router,
-    createContext: () => ({}),
-    restBasePath: '/',
-    document: { title: 'Profiles of HttpArena', version: '1.0.0' },
-  }),
-);
+const gateway = await createGateway({
+  router,
+  createContext: () => ({}),
+  restBasePath: '/',
+  document: { title: 'Profiles of HttpArena', version: '1.0.0' },
+});
+
+const adapters = {
+  uws: () => import('trpc-gateway/uws'),
+  node: () => import('trpc-gateway/node'),
+  bun: () => import('trpc-gateway/bun'),
+};
+const { serve } = await adapters[process.env['SERVER'] as keyof typeof adapters]();
+await serve(gateway, { host: '127.0.0.1', port: Number(process.env['PORT']) });

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 // The data that the profile `json` serves, of the form and size that HttpArena describes.
 
 const categories = ['electronics', 'books', 'garden', 'toys', 'tools'];
@@ -13,6 +15,24 @@ const items = Array.from({ length: 50 }, (_, index) => ({
   tags: index % 2 === 0 ? ['fast', 'new'] : ['popular'],
   rating: { score: 30 + (index % 20), count: 10 + index * 3 },
 }));
+
+/** What `pageOf` returns, for the contenders that check or serialize it by a schema. */
+export const Page = z.object({
+  items: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      category: z.string(),
+      price: z.int(),
+      quantity: z.int(),
+      active: z.boolean(),
+      tags: z.array(z.string()),
+      rating: z.object({ score: z.int(), count: z.int() }),
+      total: z.int(),
+    }),
+  ),
+  count: z.int(),
+});
 
 /** The first items, each with what its quantity costs, times `m`. */
 export const pageOf = (count: number, m: number) => ({

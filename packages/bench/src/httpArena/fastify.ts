@@ -1,25 +1,8 @@
 import { fastify } from 'fastify';
-import { pageOf } from './items.ts';
+import { z } from 'zod';
+import { Page, pageOf } from './items.ts';
 
 // Fastify without a validator, and with its own serializer, which takes a JSON Schema.
-
-const integer = { type: 'integer' };
-const text = { type: 'string' };
-const item = {
-  type: 'object',
-  properties: {
-    id: integer,
-    name: text,
-    category: text,
-    price: integer,
-    quantity: integer,
-    active: { type: 'boolean' },
-    tags: { type: 'array', items: text },
-    rating: { type: 'object', properties: { score: integer, count: integer } },
-    total: integer,
-  },
-};
-const page = { type: 'object', properties: { items: { type: 'array', items: item }, count: integer } };
 
 interface Sum {
   readonly a: string;
@@ -35,7 +18,7 @@ server.post<{ Querystring: Sum; Body: string }>('/baseline11', ({ query: { a, b 
 });
 server.get<{ Params: { readonly count: string }; Querystring: { readonly m: string } }>(
   '/json/:count',
-  { schema: { response: { 200: page } } },
+  { schema: { response: { 200: z.toJSONSchema(Page, { target: 'draft-7' }) } } },
   ({ params, query }, reply) => {
     void reply.send(pageOf(Number(params.count), Number(query.m)));
   },

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type Case, type CaseRequest, oneRequest } from '../../cases.ts';
-import { bun, contender, node } from '../../contenders.ts';
-import { gatewayOnEach, type Suite } from '../suite.ts';
+import { type Case, type CaseRequest, oneRequest } from '../cases.ts';
+import { bun, type Contender, contender, node, type Suite } from '../contenders.ts';
 import { pageOf } from './items.ts';
 
 // The profiles of HttpArena (github.com/MDA2AV/HttpArena) that fit one core, HTTP/1.1 without TLS, and no database.
@@ -70,20 +69,20 @@ const cases: readonly Case[] = [
   inTurn({ name: 'json', title: '`json`' }, pages),
 ];
 
-const readyPath = sumPath;
+/** A contender that is ready when it answers the first case. */
+const one = (name: string, title: string, command: Contender['command'], fields?: Partial<Contender>) =>
+  contender({ name, title, command, readyPath: sumPath, ...fields });
+const onBun = { runtime: 'bun' } as const;
+const gateway = at('gateway.ts');
 
 export const httpArena: Suite = {
   cases,
   contenders: [
-    ...gatewayOnEach(at('gateway.ts'), readyPath),
-    contender({ name: 'fastify', title: 'Fastify', command: node(at('fastify.ts')), readyPath }),
-    contender({ name: 'hono', title: 'Hono on Node', command: node(at('hono.ts')), readyPath }),
-    contender({
-      name: 'elysia',
-      title: 'Elysia on Bun',
-      runtime: 'bun',
-      command: bun(at('elysia.ts')),
-      readyPath,
-    }),
+    one('gateway', 'this gateway on uWebSockets.js', node(gateway), { environment: { SERVER: 'uws' } }),
+    one('gateway-node', 'this gateway on node:http', node(gateway), { environment: { SERVER: 'node' } }),
+    one('gateway-bun', 'this gateway on Bun', bun(gateway), { ...onBun, environment: { SERVER: 'bun' } }),
+    one('fastify', 'Fastify', node(at('fastify.ts'))),
+    one('hono', 'Hono on Node', node(at('hono.ts'))),
+    one('elysia', 'Elysia on Bun', bun(at('elysia.ts')), onBun),
   ],
 };

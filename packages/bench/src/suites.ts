@@ -1,7 +1,6 @@
-import { cases } from '../cases.ts';
-import { contenders } from '../contenders.ts';
+import { cases } from './cases.ts';
+import { contenders, type Suite } from './contenders.ts';
 import { httpArena } from './httpArena/httpArena.ts';
-import type { Suite } from './suite.ts';
 
 /** The pet store's cases, and those of HttpArena, written again for the same work (docs/bench/published.md). */
 export const suites: Readonly<Record<string, Suite>> = {

@@ -1,4 +1,0 @@
-/** Thrown for a measurement that is impossible on this machine; the message says why. */
-export class UnavailableError extends Error {
-  override readonly name = 'UnavailableError';
-}
