@@ -92,12 +92,6 @@ describe('load shedding of a standing queue', () => {
     });
   });
 
-  it('a request after an overload is served', async () => {
-    const { send } = await startSlow();
-    expect((await overload(() => send('/v1/list'))).some(isRejected)).toBe(true);
-    expect((await send('/v1/list')).status).toBe(200);
-  });
-
   it('requests for pages and preflights are served during an overload', async () => {
     const { send } = await startSlow();
     const overloaded = overload(() => send('/v1/list'), 12);
@@ -147,12 +141,4 @@ describe('load shedding of a standing queue', () => {
     statuses.add((await dial()).status);
     expect(statuses).toEqual(new Set([101, 503]));
   });
-});
-
-it('a single burst of requests is served completely, and so is the next one', async () => {
-  const { send } = await startSlow();
-  for (let round = 0; round < 2; round += 1) {
-    expect((await overload(() => send('/v1/list'), 1)).some(isRejected)).toBe(false);
-    await sleep(250);
-  }
 });

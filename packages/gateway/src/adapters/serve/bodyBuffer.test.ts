@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
-import { BodyBuffer } from './bodyBuffer.ts';
+import { BodyBuffer, ChunkCounter } from './bodyBuffer.ts';
 import { adapters, dial, ok, until } from './testing/dial.ts';
 
 const mebibyte = 1024 * 1024;
@@ -213,4 +213,26 @@ describe('BodyBuffer', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(36 * mebibyte);
     expect((await read).value?.byteLength).toBe(mebibyte / 2);
   });
+});
+
+it.each<[what: string, sizes: readonly number[], floodAt: number | undefined]>([
+  ['1,001 chunks of one byte', Array(1001).fill(1), 1001],
+  ['100 chunks of 1 KiB and then of one byte', [...Array(100).fill(1024), ...Array(5000).fill(1)], 3301],
+  ['chunks of one byte and of 40 in turn', Array(2000).fill([1, 40]).flat(), 1001],
+  ['10,000 chunks of 64 bytes', Array(10_000).fill(64), undefined],
+])(
+  'of %s in one turn of the event loop, ChunkCounter takes the first that are too many for a flood',
+  (_what, sizes, floodAt) => {
+    const counter = new ChunkCounter();
+    const at = sizes.findIndex((size) => counter.isFlood(new Uint8Array(size)));
+    expect(at === -1 ? undefined : at + 1).toBe(floodAt);
+  },
+);
+
+it('ChunkCounter counts the chunks of each turn of the event loop for itself', async () => {
+  const counter = new ChunkCounter();
+  for (let turn = 0; turn < 3; turn += 1) {
+    for (let chunks = 0; chunks < 1000; chunks += 1) expect(counter.isFlood(new Uint8Array(1))).toBe(false);
+    await new Promise(setImmediate);
+  }
 });
