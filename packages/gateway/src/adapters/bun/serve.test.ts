@@ -78,8 +78,7 @@ describe.runIf(onBun)('on Bun', () => {
   it('a head of more than twice maxHeaderSize gets 431, and a longer target 414', async () => {
     const listening = await listen(() => ok('x'), { maxHeaderSize: 16_384 });
     const statusOf = async (bytes: string) => {
-      const { socket, text } = await dial(listening);
-      socket.write(bytes);
+      const { text } = await dial(listening, bytes);
       await until(() => expect(text()).not.toBe(''));
       return text().slice(9, 12);
     };
@@ -99,8 +98,7 @@ describe.runIf(onBun)('on Bun', () => {
     });
     const silent = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', post('x')];
     for (const bytes of silent) {
-      const { socket } = await dial(listening);
-      socket.write(bytes);
+      const { socket } = await dial(listening, bytes);
       socket.pause();
     }
     await sleep(7_000);

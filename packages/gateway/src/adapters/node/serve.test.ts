@@ -20,8 +20,10 @@ describe('requests', () => {
       await reading.promise;
       return ok(new TextDecoder().decode(await request.body(2)));
     });
-    const { socket, text } = await dial(listening);
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    const { socket, text } = await dial(
+      listening,
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
+    );
     await until(() => expect(listening.inFlight()).toBe(1));
     expect(text()).toBe('');
     reading.resolve();
@@ -72,8 +74,10 @@ describe('requests', () => {
         () => ({ ...ok(), status: 413 }),
       ),
     );
-    const { socket, text, closed } = await dial(listening);
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    const { text, closed } = await dial(
+      listening,
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
+    );
     await closed;
     expect(text()).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s);
   });
@@ -117,8 +121,7 @@ describe('input that Node’s parser rejects', () => {
           return { status: rejection.status, headers: [], body: `mine: ${rejection.code}` };
         },
       });
-      const { socket, text, closed } = await dial(listening);
-      socket.write(requestText);
+      const { text, closed } = await dial(listening, requestText);
       await closed;
       expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*mine: ${code}$`, 's'));
       expect(rejections).toMatchObject([{ status, code }]);
@@ -162,8 +165,7 @@ describe('pipelined requests', () => {
 
   it('a connection of which 64 pipelined requests wait closes at the next one', async () => {
     const listening = await listen(() => new Promise(() => {}));
-    const { socket, closed } = await dial(listening);
-    socket.write(get('/').repeat(65));
+    const { socket, closed } = await dial(listening, get('/').repeat(65));
     await until(() => expect(listening.inFlight()).toBe(65));
     socket.write(get('/'));
     await closed;
@@ -305,8 +307,7 @@ describe('small bodies', () => {
       handled = new WeakRef(request);
       return ok('done');
     });
-    const { socket, text } = await dial(listening);
-    socket.write(requestText);
+    const { text } = await dial(listening, requestText);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200/));
     await until(() => {
       collectGarbage();

@@ -23,7 +23,7 @@ const h2c =
 const echo: Service['handle'] = async (request) =>
   ok(`${request.method} ${Buffer.from(await request.body(1_000_000)).toString()}`);
 
-type DialOptions = Parameters<typeof dial>[1];
+type DialOptions = Parameters<typeof dial>[2];
 
 interface OpenSocket extends TestConnection {
   readonly listening: Listening;
@@ -35,8 +35,7 @@ interface OpenSocket extends TestConnection {
 async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}): Promise<OpenSocket> {
   const { accept, handlers } = recordingAcceptor();
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });
-  const connection = await dial(listening, options);
-  connection.socket.write(`${handshake}\r\n`);
+  const connection = await dial(listening, `${handshake}\r\n`, options);
   await until(() => expect(connection.text()).toContain('101'));
   const chunks: Buffer[] = [];
   connection.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -67,8 +66,7 @@ it.each<[string, string]>([
 describe('WebSocket upgrades', () => {
   it('an upgrade without a valid key gets 400 in the format of the service', async () => {
     const listening = await listen({ handle: () => ok(), upgrade: () => recordingHandler });
-    const { socket, text } = await dial(listening);
-    socket.write(`${handshake.replace('dGhl', '')}\r\n`);
+    const { text } = await dial(listening, `${handshake.replace('dGhl', '')}\r\n`);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST".*Sec-WebSocket-Key/s));
     expect(listening.connections().webSockets).toBe(0);
   });
@@ -76,8 +74,7 @@ describe('WebSocket upgrades', () => {
   it('an upgrade pipelined after a pending request closes the connection', async () => {
     const held = Promise.withResolvers<ReturnType<typeof ok>>();
     const listening = await listen({ handle: () => held.promise, upgrade: () => recordingHandler });
-    const { closed, socket, text } = await dial(listening);
-    socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${handshake}\r\n`);
+    const { closed, text } = await dial(listening, `GET / HTTP/1.1\r\nHost: x\r\n\r\n${handshake}\r\n`);
     await closed;
     held.resolve(ok('late'));
     expect(text()).toBe('');
@@ -86,8 +83,7 @@ describe('WebSocket upgrades', () => {
   it('an upgrade opens no WebSocket if the client ends the connection before the decision', async () => {
     const decision = Promise.withResolvers<typeof recordingHandler>();
     const listening = await listen({ handle: () => ok(), upgrade: () => decision.promise });
-    const { closed, socket } = await dial(listening);
-    socket.write(`${handshake}\r\n`);
+    const { closed, socket } = await dial(listening, `${handshake}\r\n`);
     await until(() => expect(listening.inFlight()).toBe(1));
     socket.end();
     await closed;
@@ -99,8 +95,10 @@ describe('WebSocket upgrades', () => {
   it('frames that arrive with the upgrade request are received', async () => {
     const { accept, handlers } = recordingAcceptor();
     const listening = await listen({ handle: () => ok(), upgrade: async () => accept });
-    const { socket } = await dial(listening);
-    socket.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]));
+    const {} = await dial(
+      listening,
+      Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]),
+    );
     await until(() => expect(handlers[0]?.events).toEqual(['text first', 'text second']));
   });
 });

@@ -19,8 +19,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   /** Serves `handle` and sends it a body of `bytes` bytes; the Content-Length is `announced`. */
   async function upload(handle: Handle, bytes: number, announced = bytes): Promise<Upload> {
     const listening = await listen({ handle, maxBodySize: 100 * mebibyte });
-    const { socket, text } = await dial(listening);
-    socket.write(`POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${announced}\r\n\r\n`);
+    const { socket, text } = await dial(
+      listening,
+      `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${announced}\r\n\r\n`,
+    );
     socket.write(Buffer.alloc(bytes));
     return { socket, text };
   }
@@ -79,8 +81,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
         );
       const listening = await listen({ handle, maxBodySize: 10 });
-      const { socket, text } = await dial(listening);
-      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const { socket, text } = await dial(
+        listening,
+        'POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
+      );
       await until(() => expect(listening.inFlight()).toBe(1));
       socket.write(`b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`);
       await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
@@ -165,8 +169,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         const sizes = [3, 4, 4].map((maxBytes) => request.bodyNow?.(maxBytes)?.byteLength);
         return ok(JSON.stringify(sizes.map((size) => size ?? 'none')));
       });
-      const { socket, text } = await dial(listening);
-      socket.write(post('four'));
+      const { text } = await dial(listening, post('four'));
       await until(() => expect(text()).toContain('["none",4,0]'));
     });
   });

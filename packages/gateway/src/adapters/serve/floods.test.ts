@@ -59,8 +59,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           handle: count,
           upgrade: (received) => count(received),
         });
-        const { socket, closed } = await dial(listening);
-        socket.write(request.repeat(5000));
+        const { socket, closed } = await dial(listening, request.repeat(5000));
         await closed;
         const other = await dial(listening);
         other.socket.write(get('/other'));
@@ -181,8 +180,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         ['/read', '20000'],
       ]) {
         const before = process.memoryUsage().arrayBuffers;
-        const { socket, text: received } = await dial(listening);
-        socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+        const { socket, text: received } = await dial(
+          listening,
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        );
         // Fewer chunks per turn of the event loop than the limit.
         for (let sent = 500; sent <= 20_000; sent += 500) {
           socket.write('1\r\nx\r\n'.repeat(500));
@@ -202,8 +203,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           received.resolve(request);
           return status === 401 ? { ...ok('no'), status } : request.body(1_000_000).then(() => ok('read'));
         });
-        const { socket, text, closed } = await dial(listening);
-        socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+        const { socket, text, closed } = await dial(
+          listening,
+          'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
+        );
         const request = await received.promise;
         socket.write(`${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n${get('/smuggled')}`);
         await closed;

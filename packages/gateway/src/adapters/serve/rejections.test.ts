@@ -25,8 +25,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     second.socket.destroy();
     await second.closed;
     await until(async () => {
-      const { socket, text } = await dial(listening);
-      socket.write(get('/'));
+      const { text } = await dial(listening, get('/'));
       await until(() => expect(text()).toMatch(/^HTTP/));
       expect(text()).toContain('served');
     });

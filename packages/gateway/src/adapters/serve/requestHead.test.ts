@@ -47,8 +47,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       const requestText = `GET / HTTP/1.1\r\nHost: x\r\nX: a${control}b\r\n\r\n`;
       const listening = await listen(() => ok());
       for (let time = 0; time < 2; time += 1) {
-        const { socket, text, closed } = await dial(listening);
-        socket.write(requestText);
+        const { text, closed } = await dial(listening, requestText);
         await closed;
         expect(text()).toMatch(/^HTTP\/1\.1 400 /);
       }

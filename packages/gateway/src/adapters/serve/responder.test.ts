@@ -35,8 +35,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           })(),
         ),
       );
-      const { socket, text: received } = await dial(listening);
-      socket.write(get('/'));
+      const { text: received } = await dial(listening, get('/'));
       await until(() => expect(received()).toMatch(streamed('a', 'b')));
     });
   });

@@ -27,8 +27,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
 
     it('serve with tls closes a connection without TLS', async () => {
       const listening = await listen(() => ok('safe'), { tls: await certificateFiles('one') });
-      const { socket, text, closed } = await dial(listening);
-      socket.write(get('/'));
+      const { text, closed } = await dial(listening, get('/'));
       await closed;
       expect(text()).not.toContain('safe');
     });

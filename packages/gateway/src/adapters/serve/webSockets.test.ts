@@ -20,11 +20,7 @@ const closeOf = async (client: WebSocket) => {
 };
 
 /** Opens a connection without a WebSocket client, so that the test can stop reading. */
-async function raw(listening: Listening, head: string) {
-  const connection = await dial(listening);
-  connection.socket.write(`${head}\r\n`);
-  return connection;
-}
+const raw = (listening: Listening, head: string) => dial(listening, `${head}\r\n`);
 
 describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   const isNode = adapter === 'node:http';
@@ -197,8 +193,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     expect(text()).toMatch(/^HTTP\/1\.1 503 /);
     client.close();
     await until(() => expect(listening.connections().webSockets).toBe(0));
-    const { socket, text: next } = await dial(listening);
-    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { text: next } = await dial(listening, 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => expect(next()).toMatch(/^HTTP\/1\.1 200 /));
   });
 
@@ -212,8 +207,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       );
       const clients: TestConnection[] = [];
       for (let opened = 1; opened <= count; opened += 1) {
-        const client = await dial(listening, { allowHalfOpen: true });
-        client.socket.write(`${handshake}\r\n`);
+        const client = await dial(listening, `${handshake}\r\n`, { allowHalfOpen: true });
         await until(() => expect(handlers).toHaveLength(opened));
         clients.push(client);
       }

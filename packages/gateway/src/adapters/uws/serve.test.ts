@@ -27,8 +27,7 @@ describe.runIf(process.platform === 'linux')('shared ports', () => {
     const listening = await listen(() => ok('held'), { port, reusePort: true });
     release();
     await until(async () => {
-      const { socket, text } = await dial(listening);
-      socket.write(get('/'));
+      const { text } = await dial(listening, get('/'));
       await until(() => expect(text()).toContain('held'));
     });
   });
@@ -106,8 +105,7 @@ it.each([
   ['GET', 'closes', 'Connection: other\r\n'],
 ])('a %s without a length %s its connection after the response', async (method, ending, option = '') => {
   const listening = await listen(({ path }) => ok(path));
-  const { socket, text, closed } = await dial(listening);
-  socket.write(`${method} /p HTTP/1.1\r\nHost: x\r\n${option}\r\n`);
+  const { text, closed } = await dial(listening, `${method} /p HTTP/1.1\r\nHost: x\r\n${option}\r\n`);
   await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\/p$/s));
   const actualEnding = await Promise.race([closed.then(() => 'closes'), sleep(200, 'keeps')]);
   expect(actualEnding).toBe(ending);
@@ -123,8 +121,7 @@ it('a POST with a Content-Length after a header with an empty name closes its co
   const body = get('/smuggled');
   const requestText = `POST /p HTTP/1.1\r\nHost: x\r\n: y\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   for (let at = requestText.indexOf('\n') + 1; at <= requestText.length; at += 1) {
-    const { socket, closed } = await dial(listening);
-    socket.write(requestText.slice(0, at));
+    const { socket, closed } = await dial(listening, requestText.slice(0, at));
     await sleep(2);
     socket.write(requestText.slice(at));
     await closed;
