@@ -54,7 +54,7 @@ const batch = (name: string, headers: Readonly<Record<string, string>> = {}): Se
 });
 
 /** How each protocol over HTTP calls the mutation with a name. */
-const protocols: Readonly<Record<string, (name: string) => SentCall>> = {
+const protocols = {
   REST: (name) => ({ target: '/v1/names', body: { name } }),
   single: (name) => ({ target: '/trpc/create', body: { name } }),
   batch: (name) => batch(name),
@@ -69,7 +69,9 @@ const protocols: Readonly<Record<string, (name: string) => SentCall>> = {
       params: { name: 'create', arguments: { name }, _meta: currentMeta },
     },
   }),
-};
+} satisfies Readonly<Record<string, (name: string) => SentCall>>;
+
+type Protocol = keyof typeof protocols;
 
 /** What the clients of a stop observed, as the names of their calls. */
 class Observed {
@@ -87,13 +89,13 @@ class Observed {
 }
 
 /** Calls in quick succession on one connection, until it is closed. `fetch` would send a call again. */
-async function callOverHttp(port: number, observed: Observed, protocol: string, onReady: () => void) {
+async function callOverHttp(port: number, observed: Observed, protocol: Protocol, onReady: () => void) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0, isOpen = true; isOpen; count += 1) {
     const name = `${protocol}-${count}`;
-    const { body, headers, target } = protocols[protocol]?.(name) as SentCall;
+    const { body, headers = {}, target }: SentCall = protocols[protocol](name);
     const sent = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path: target });
-    for (const [header, value] of Object.entries(headers ?? {})) sent.setHeader(header, value);
+    for (const [header, value] of Object.entries(headers)) sent.setHeader(header, value);
     sent.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     try {
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -141,7 +143,7 @@ async function callOverSocket(port: number, observed: Observed, onReady: () => v
 async function stopUnderLoad(round: number): Promise<Observed> {
   const observed = new Observed();
   const { port, close } = await listen(await createNames(observed.ran));
-  const running = [...Object.keys(protocols), 'socket'].map(async (protocol) => {
+  const running = [...(Object.keys(protocols) as Protocol[]), 'socket' as const].map(async (protocol) => {
     const ready = Promise.withResolvers<void>();
     const ended =
       protocol === 'socket'

@@ -95,10 +95,7 @@ describe('WebSocket upgrades', () => {
   it('frames that arrive with the upgrade request are received', async () => {
     const { accept, handlers } = recordingAcceptor();
     const listening = await listen({ handle: () => ok(), upgrade: async () => accept });
-    const {} = await dial(
-      listening,
-      Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]),
-    );
+    await dial(listening, Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]));
     await until(() => expect(handlers[0]?.events).toEqual(['text first', 'text second']));
   });
 });
@@ -106,10 +103,6 @@ describe('WebSocket upgrades', () => {
 describe('WebSockets', () => {
   it.each<[what: string, bytes: Buffer, code: number]>([
     ['without a mask', Buffer.from([0x81, 0x01, 0x41]), 1002],
-    ['with a reserved bit', frame('x', { reserved: 0x40 }), 1002],
-    ['of an unknown opcode', frame('x', { opcode: 3 }), 1002],
-    ['that continues no message', frame('x', { opcode: 0 }), 1002],
-    ['that is a ping of 126 bytes', frame('x'.repeat(126), { opcode: 9 }), 1002],
     ['that is a text in invalid UTF-8', frame(Buffer.from([0xff])), 1007],
     ['that is a close frame with an invalid code', frame(Buffer.from([0x03, 0xed]), { opcode: 8 }), 1002],
     ['of 2 ** 53 bytes', frame('', { length: 2 ** 53 }), 1009],

@@ -59,7 +59,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           handle: count,
           upgrade: (received) => count(received),
         });
-        const { socket, closed } = await dial(listening, request.repeat(5000));
+        const { closed } = await dial(listening, request.repeat(5000));
         await closed;
         const other = await dial(listening);
         other.socket.write(get('/other'));

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { Handle } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
-import { adapters, dial, get, ok, until } from './testing/dial.ts';
+import { adapters, dial, ok, until } from './testing/dial.ts';
 import { handshake } from './testing/sockets.ts';
 
 async function* stream() {
@@ -57,7 +57,7 @@ const handle: Handle = ({ path }) => {
 
 /** A response, as Node's strict parser reads it from a connection that stays open. */
 async function receive(agent: Agent, port: number, method: string, path: string) {
-  const sent = request({ agent, host: '127.0.0.1', port, method, path }).end();
+  const sent = httpRequest({ agent, host: '127.0.0.1', port, method, path }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const { rawHeaders, statusCode } = response;
   const valuesOf = (name: string) =>

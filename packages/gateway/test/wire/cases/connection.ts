@@ -29,12 +29,6 @@ export const connectionCases: readonly RawCase[] = [
   ]),
   ...rawCases({ uws: '200, closed', serves: [list] }, [
     [closeRule, 'Connection: close closes the connection', get('Connection: close\r\n')],
-    [closeRule, 'close in a Connection list closes the connection', get('Connection: keep-alive, close\r\n')],
-    [
-      closeRule,
-      'close in a second Connection header closes the connection',
-      get('Connection: keep-alive\r\nConnection: close\r\n'),
-    ],
     [
       'RFC 9110 §7.6.1: unknown options are ignored.',
       'an unknown Connection option of five characters is ignored or closes the connection',
@@ -43,11 +37,6 @@ export const connectionCases: readonly RawCase[] = [
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [list] }, [
     [closeRule, 'a request after Connection: close is not run', get('Connection: close\r\n') + smuggled],
-    [
-      closeRule,
-      'a request after close in a Connection list is not run',
-      get('Connection: x, Close\r\n') + smuggled,
-    ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [create] }, [
     [
@@ -69,13 +58,6 @@ export const connectionCases: readonly RawCase[] = [
       ],
     ],
   ),
-  ...rawCases({ uws: '201 200, open', serves: [create, list] }, [
-    [
-      pipelineRule,
-      'a request pipelined after a POST gets its response after that of the POST',
-      post(petLength, pet) + get(),
-    ],
-  ]),
   ...rawCases({ uws: '400 by the parser, closed', serves: ['GET /a'] }, [
     [
       pipelineRule,
@@ -123,8 +105,5 @@ export const connectionCases: readonly RawCase[] = [
       'the body of a request that gets 417 is not run as a request',
       post(`Expect: x\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     ],
-  ]),
-  ...rawCases({ uws: 'nothing, open', serves: [] }, [
-    ['RFC 9112 §9.5', 'a connection without a request gets no response', ' '.slice(1)],
   ]),
 ];

@@ -20,7 +20,6 @@ export const hostCases: readonly RawCase[] = [
     [hostRule, 'a Host with a path is rejected', getWithHeaders('Host: x/v1\r\n')],
     [hostRule, 'a Host with user information is rejected', getWithHeaders('Host: u@x\r\n')],
     [hostRule, 'a Host with a space is rejected', getWithHeaders('Host: x y\r\n')],
-    [hostRule, 'a Host with a port that is not a number is rejected', getWithHeaders('Host: x:y\r\n')],
     [hostRule, 'a Host with an invalid percent-encoding is rejected', getWithHeaders('Host: x%2\r\n')],
   ]),
   ...rawCases({ uws: '200, open', serves: [list] }, [
