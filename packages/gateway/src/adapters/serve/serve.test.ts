@@ -317,12 +317,6 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       await next.close();
     });
 
-    it('serve rejects the path of a Unix socket, and says which server listens on one', async () => {
-      await expect(serve({ handle: () => ok() }, { host: '/run/app.sock' })).rejects.toThrow(
-        /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
-      );
-    });
-
     it('serve rejects with no-address on the address of another machine', async () => {
       await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
         code: 'no-address',
@@ -345,30 +339,34 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   );
 
   describe('the options of serve', () => {
-    it.each([
+    const notPositive = [
       ['maxHeaderSize', 0],
       ['maxHeaderSize', Infinity],
       ['maxHeaderSize', 1.5],
       ['maxConnections', -1],
       ['maxConnections', Number.NaN],
       ['maxUnsentSize', 0],
-    ])('serve rejects %s: %s with a message that names the option', async (name, value) => {
-      await expect(serve({ handle: () => ok() }, { [name]: value })).rejects.toThrow(
+    ] as const;
+
+    it.each<[options: object, message: string | RegExp]>([
+      ...notPositive.map(([name, value]): [object, string] => [
+        { [name]: value },
         `${name} is ${value}; it must be a positive integer`,
-      );
-    });
-
-    it.each([65_536, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
-      await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
-        `port is ${typeof port === 'string' ? '"80"' : port}; it must be an integer from 0 to 65535.`,
-      );
-    });
-
-    it('serve rejects unknown options and suggests the most similar names', async () => {
-      const options: object = { hostname: '0.0.0.0', maxConnection: 1 };
-      await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(
+      ]),
+      ...[65_536, -1, 1.5, Number.NaN, '80'].map((port): [object, string] => {
+        const found = typeof port === 'string' ? `"${port}"` : port;
+        return [{ port }, `port is ${found}; it must be an integer from 0 to 65535.`];
+      }),
+      [
+        { host: '/run/app.sock' },
+        /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
+      ],
+      [
+        { hostname: '0.0.0.0', maxConnection: 1 },
         /^"hostname" is not an option of serve; its options are host, .*\n"maxConnection" is not an option of serve; did you mean "maxConnections"\?$/,
-      );
+      ],
+    ])('serve rejects %o with a message that names the option', async (options, message) => {
+      await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(message);
     });
 
     it('serve rejects the promise of a gateway', async () => {

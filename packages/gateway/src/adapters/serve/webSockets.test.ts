@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
-import type { Listening } from './serveOptions.ts';
+import type { Listening, ServeOptions } from './serveOptions.ts';
 import { adapters, dial, ok, until, type TestConnection } from './testing/dial.ts';
 import { handshake, recordingAcceptor, recordingHandler, type RecordingHandler } from './testing/sockets.ts';
 
@@ -27,19 +27,22 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   /** Close code for a message that the parser rejects: uWebSockets.js sends no close frame. */
   const tooLargeCode = isNode ? 1009 : 1006;
 
-  const serveSockets = (upgrade: Service['upgrade'], maxMessageSize?: number) =>
-    listen({
-      handle: ({ path }) => ok(path),
-      ...(upgrade && { upgrade }),
-      ...(maxMessageSize !== undefined && { maxMessageSize }),
-    });
+  const serveSockets = (upgrade: Service['upgrade'], maxMessageSize?: number, options: ServeOptions = {}) => {
+    const service = { ...(upgrade && { upgrade }), ...(maxMessageSize !== undefined && { maxMessageSize }) };
+    return listen({ handle: ({ path }) => ok(path), ...service }, options);
+  };
+
+  /** Serves WebSockets whose handlers are recorded. */
+  async function serveRecorded(options: ServeOptions = {}, maxMessageSize?: number) {
+    const { accept, handlers } = recordingAcceptor();
+    return { handlers, listening: await serveSockets(() => accept, maxMessageSize, options) };
+  }
 
   /** Opens a WebSocket and returns both ends. */
   async function open(
     maxMessageSize?: number,
   ): Promise<{ client: WebSocket; server: RecordingHandler; listening: Listening }> {
-    const { accept, handlers } = recordingAcceptor();
-    const listening = await serveSockets(() => accept, maxMessageSize);
+    const { handlers, listening } = await serveRecorded({}, maxMessageSize);
     const client = connectTo(listening);
     await once(client, 'open');
     return { client, server: handlers[0] as RecordingHandler, listening };
@@ -91,8 +94,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     });
 
     it('bufferedBytes counts unsent bytes, and drained is called when they are sent', async () => {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await serveSockets(() => accept);
+      const { handlers, listening } = await serveRecorded();
       const { socket, text } = await raw(listening, handshake);
       await until(() => expect(text()).toContain('101'));
       socket.pause();
@@ -123,8 +125,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     );
 
     it('a WebSocket is terminated for more than 100 pings in a second', async () => {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await serveSockets(() => accept);
+      const { handlers, listening } = await serveRecorded();
       const { closed, socket, text } = await raw(listening, handshake);
       await until(() => expect(text()).toContain('101'));
       // An empty ping, masked with zeros.
@@ -182,10 +183,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   it('an open WebSocket counts as a connection for maxConnections', async () => {
-    const listening = await listen(
-      { handle: () => ok(), upgrade: () => recordingHandler },
-      { maxConnections: 1 },
-    );
+    const { listening } = await serveRecorded({ maxConnections: 1 });
     const client = connectTo(listening);
     await once(client, 'open');
     const { closed, text } = await dial(listening);
@@ -200,9 +198,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   describe('closed WebSockets whose clients leave the connection open', () => {
     /** Opens WebSockets whose clients never end the connection. */
     async function openHalf(count: number, maxConnections?: number) {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await listen(
-        { handle: () => ok(), upgrade: () => accept },
+      const { handlers, listening } = await serveRecorded(
         maxConnections === undefined ? {} : { maxConnections },
       );
       const clients: TestConnection[] = [];
@@ -251,16 +247,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   describe('maxUnsentSize of WebSockets', () => {
-    async function serveBounded(socketBytes: number) {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await listen(
-        { handle: () => ok(), upgrade: () => accept },
-        {
-          maxUnsentSize: 10 * socketBytes,
-        },
-      );
-      return { listening, handlers };
-    }
+    const serveBounded = (socketBytes: number) => serveRecorded({ maxUnsentSize: 10 * socketBytes });
 
     /** Opens WebSockets whose clients do not read, and sends a number of bytes to each. */
     async function unread(listening: Listening, handlers: RecordingHandler[], sizes: readonly number[]) {
@@ -296,46 +283,36 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   describe('WebSocket upgrades', () => {
-    it.each(['at once', 'later'])('an upgrade can be rejected with a response %s', async (when) => {
-      const rejection = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
-      const listening = await serveSockets(() => (when === 'later' ? Promise.resolve(rejection) : rejection));
-      const connection = await raw(listening, handshake);
-      await until(() => expect(connection.text()).toMatch(/^HTTP\/1\.1 401 .*x-why: because.*\r\n\r\nno$/s));
-      expect(await isServedCorrectly(connection)).toBe(true);
-    });
+    const rejection = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
+    const rejected = /^HTTP\/1\.1 401 .*x-why: because.*\r\n\r\nno$/s;
+    const failing = () => {
+      throw new Error('no');
+    };
 
-    it.each<[how: string, upgrade: () => never | Promise<never>]>([
-      [
-        'throws',
-        () => {
-          throw new Error('no');
-        },
-      ],
-      ['rejects', () => Promise.reject(new Error('no'))],
-    ])('an upgrade handler that %s gets 500', async (_how, upgrade) => {
+    it.each<[how: string, upgrade: Service['upgrade'], response: RegExp]>([
+      ['with a response', () => rejection, rejected],
+      ['with a response later', async () => rejection, rejected],
+      ['with 500 by a handler that throws', failing, /^HTTP\/1\.1 500 /],
+      ['with 500 by a handler that rejects', async () => failing(), /^HTTP\/1\.1 500 /],
+    ])('an upgrade is rejected %s', async (_how, upgrade, response) => {
       const connection = await raw(await serveSockets(upgrade), handshake);
-      await until(() => expect(connection.text()).toMatch(/^HTTP\/1\.1 500 /));
+      await until(() => expect(connection.text()).toMatch(response));
       expect(await isServedCorrectly(connection)).toBe(true);
     });
 
-    it.each<[what: string, upgrade: Service['upgrade']]>([
-      ['to a path without WebSockets', () => undefined],
-      ['to a service without WebSockets', undefined],
-    ])('an upgrade request %s is handled as a normal request', async (_what, upgrade) => {
-      const { text } = await raw(await serveSockets(upgrade), handshake);
-      await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
-    });
+    const accept = () => recordingHandler;
+    const withConnection = (value: string) =>
+      handshake.replace('Connection: Upgrade', `Connection: ${value}`);
 
-    it.each([
-      ['for another protocol', handshake.replace('websocket', 'h2c')],
-      ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w')],
-      ['with Connection: close', handshake.replace('Connection: Upgrade', 'Connection: close')],
-      [
-        'with Connection: upgrade, close',
-        handshake.replace('Connection: Upgrade', 'Connection: upgrade, close'),
-      ],
-    ])('an upgrade request %s is handled as a normal request', async (_what, head) => {
-      const { text } = await raw(await serveSockets(() => recordingHandler), head);
+    it.each<[what: string, head: string, upgrade: Service['upgrade']]>([
+      ['to a path without WebSockets', handshake, () => undefined],
+      ['to a service without WebSockets', handshake, undefined],
+      ['for another protocol', handshake.replace('websocket', 'h2c'), accept],
+      ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w'), accept],
+      ['with Connection: close', withConnection('close'), accept],
+      ['with Connection: upgrade, close', withConnection('upgrade, close'), accept],
+    ])('an upgrade request %s is handled as a normal request', async (_what, head, upgrade) => {
+      const { text } = await raw(await serveSockets(upgrade), head);
       await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
     });
 
@@ -353,7 +330,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     it('an upgrade whose client disconnects before the decision opens no WebSocket', async () => {
       const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
       let request: HttpRequest | undefined;
-      const accept = vi.fn<typeof recordingHandler>();
+      const opened = vi.fn<typeof recordingHandler>();
       const listening = await serveSockets((received) => {
         request = received;
         return decision.promise;
@@ -363,9 +340,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       expect(listening.inFlight()).toBe(1);
       socket.destroy();
       await until(() => expect(request?.signal.aborted).toBe(true));
-      decision.resolve(accept);
+      decision.resolve(opened);
       await until(() => expect(listening.inFlight()).toBe(0));
-      expect(accept).not.toHaveBeenCalled();
+      expect(opened).not.toHaveBeenCalled();
     });
 
     it('an upgrade gets 503 while the server stops', async () => {
