@@ -11,7 +11,7 @@ import type { Running, StartOptions } from './trpc/start.ts';
 import { frame } from '@petstore/testing/webSocketFrames';
 import { probe } from './sockets/probe.ts';
 
-/** A difference between adapters that clients of the gateway can observe. `wire/nodeDifferences` has those of requests that no HTTP client sends. */
+/** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
   /** The cause of the difference. */

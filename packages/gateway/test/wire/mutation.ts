@@ -25,7 +25,10 @@ const linesOf = (name: string, ...values: readonly string[]) => values.map((valu
 /** Bytes that a mutation inserts. */
 const fragments: readonly string[] = [
   ...'\n\r \t\0\x7f\xff\x85\xa0:;,"#?019f',
-  ...['\r\n', '\r\n\r\n', 'HTTP/1.0', 'HTTP/1.1'],
+  '\r\n',
+  '\r\n\r\n',
+  'HTTP/1.0',
+  'HTTP/1.1',
   ...linesOf('Content-Length', '', ' 0', ' 5', ' +5', ' 5, 5'),
   ...linesOf('content-length', ' 35'),
   ...linesOf('Transfer-Encoding', '', ' chunked', ' identity', ' chunked, identity'),
@@ -34,10 +37,18 @@ const fragments: readonly string[] = [
   ...linesOf('Connection', ' close', ' keep-alive, Close'),
   ...linesOf('Expect', ' x', ' 100-continue'),
   // Without a name, folded, with a blank before the colon, and with a bare LF.
-  ...[': a\r\n', ' folded\r\n', 'A : b\r\n', 'A: b\nC: d\r\n'],
+  ': a\r\n',
+  ' folded\r\n',
+  'A : b\r\n',
+  'A: b\nC: d\r\n',
   // Sizes of chunks.
-  ...['0\r\n\r\n', '5\r\n', 'fffffffffffffffff\r\n', '5;a=b\r\n'],
-  ...[smuggled, smuggledCreate, pet],
+  '0\r\n\r\n',
+  '5\r\n',
+  'fffffffffffffffff\r\n',
+  '5;a=b\r\n',
+  smuggled,
+  smuggledCreate,
+  pet,
   'a'.repeat(300),
   'A: b\r\n'.repeat(60),
 ];

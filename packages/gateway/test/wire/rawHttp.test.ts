@@ -6,8 +6,6 @@ import { has } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
 import { rawCaseGroups } from './cases/index.ts';
 import { findProblems, type RawOutcome } from './findProblems.ts';
-import { nodeDifferences } from './nodeDifferences.ts';
-import { olderDifferences } from './olderUws.ts';
 import type { RawCase } from './rawCase.ts';
 import { openServerPool, type ServerPool } from './rawServers.ts';
 import { describeReceived } from './send.ts';
@@ -24,17 +22,14 @@ const allCases = groups.flatMap(([, cases]) => cases);
 
 /** Returns a case with the expectations for the version of uWebSockets.js that is loaded. */
 function onUws(rawCase: RawCase): RawCase {
-  const difference = isOlderUws && olderDifferences.find(({ cases }) => cases.includes(rawCase.name));
-  return difference ? { ...rawCase, uws: difference.uws } : rawCase;
+  return isOlderUws ? { ...rawCase, uws: rawCase.differences.older ?? rawCase.uws } : rawCase;
 }
 
-/**
- * Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js.
- */
+/** Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js. */
 function onNode({ knownLimitation: _ofUws, ...rawCase }: RawCase): RawCase {
-  const difference = nodeDifferences.find(({ cases }) => cases.includes(rawCase.name));
-  const uws = difference?.node ?? rawCase.uws.replaceAll(' by the parser', '');
-  return { ...rawCase, uws, serves: difference?.serves ?? rawCase.serves };
+  const { node = rawCase.uws.replaceAll(' by the parser', ''), serves = rawCase.serves } =
+    rawCase.differences;
+  return { ...rawCase, uws: node, serves };
 }
 
 /** Whether the server sent an error or nothing. For malformed requests each adapter has different errors. */
@@ -148,16 +143,6 @@ describe.runIf(has('a port'))('raw HTTP', () => {
       });
     });
   }
-
-  it.each([
-    ['nodeDifferences', nodeDifferences],
-    ['olderDifferences', olderDifferences],
-  ])('each case that %s names exists and is listed once', (_name, differences) => {
-    const names = differences.flatMap(({ cases }) => cases);
-    expect(new Set(names).size).toBe(names.length);
-    const known = new Set(allCases.map(({ name }) => name));
-    expect(names.filter((name) => !known.has(name))).toEqual([]);
-  });
 
   it('the raw HTTP cases have unique names', () => {
     expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length);

@@ -145,16 +145,6 @@ describe('WebSockets', () => {
     await until(() => expect(listening.connections()).toEqual({ http: 0, webSockets: 0 }));
   });
 
-  it('a WebSocket that the server has closed receives no messages', async () => {
-    const { bytes, server, socket } = await openRaw();
-    server.socket.close(4000);
-    await until(() => expect(closeCodeOf(bytes())).toBe(4000));
-    socket.write(Buffer.concat([frame('late'), frame('late', { opcode: 9 })]));
-    socket.write(frame(Buffer.from([0x0f, 0xa0]), { opcode: 8 }));
-    await until(() => expect(socket.destroyed).toBe(true));
-    expect(server.events).toEqual(['closed']);
-  });
-
   it('the connection of a client that sends more than 100 messages after the server has closed its WebSocket is ended', async () => {
     const accepted: Socket[] = [];
     const add = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);

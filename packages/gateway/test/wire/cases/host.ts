@@ -7,8 +7,19 @@ const hostRule = 'RFC 9112 §3.2: 400 unless there is one Host header with a val
 export const hostCases: readonly RawCase[] = [
   ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
     [hostRule, 'a request without a Host is rejected', getWithHeaders('A: b\r\n')],
-    [hostRule, 'two different Host headers are rejected', getWithHeaders('Host: x\r\nHost: y\r\n')],
-    [hostRule, 'an empty Host before a valid one is rejected', getWithHeaders('Host:\r\nHost: x\r\n')],
+    [
+      hostRule,
+      'two different Host headers are rejected',
+      getWithHeaders('Host: x\r\nHost: y\r\n'),
+      { older: '400, closed' },
+    ],
+    // On uws-pack 20.0.8: It accepts several Host headers, which the adapter rejects.
+    [
+      hostRule,
+      'an empty Host before a valid one is rejected',
+      getWithHeaders('Host:\r\nHost: x\r\n'),
+      { older: '400, closed' },
+    ],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [
     [
