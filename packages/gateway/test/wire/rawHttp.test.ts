@@ -41,27 +41,18 @@ const concurrency = 16;
 const timesOfWhole = { quietMs: 250, settleMs: 20 };
 const timesOfPieces = { quietMs: 15, settleMs: 3 };
 
-/** Runs jobs concurrently, up to the limit. */
-async function runJobs<Job>(jobs: Iterable<Job>, run: (job: Job) => Promise<void>): Promise<void> {
-  const pending = jobs[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = pending.next(); !next.done; next = pending.next()) await run(next.value);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
-}
-
 type Outcomes = ReadonlyMap<RawCase, RawOutcome>;
 
 /** Sends each case in one piece. */
 async function runAllCases(): Promise<Outcomes> {
   const pool = await openServerPool(concurrency);
-  const outcomes = new Map<RawCase, RawOutcome>();
-  await runJobs(allCases, async (rawCase) => {
+  const outcomes = allCases.map(async (rawCase) => {
     const { bytes, serves } = rawCase;
-    outcomes.set(rawCase, await pool.run([bytes], { responses: serves.length, ...timesOfWhole }));
+    return [rawCase, await pool.run([bytes], { responses: serves.length, ...timesOfWhole })] as const;
   });
+  const received = new Map(await Promise.all(outcomes));
   await pool.close();
-  return outcomes;
+  return received;
 }
 
 const problemsOf = (outcomes: Outcomes, rawCase: RawCase) => {
@@ -130,16 +121,12 @@ describe.runIf(has('a port'))('raw HTTP', () => {
             ? [...splits(rawCase.bytes)].filter(isSampled).map((pieces) => ({ rawCase, pieces }))
             : [],
         );
-        const problems: string[] = [];
-        await runJobs(jobs, async ({ rawCase: { name, serves }, pieces }) => {
+        const problems = jobs.map(async ({ rawCase: { name, serves }, pieces }) => {
           const outcome = await pool.run(pieces, { responses: serves.length, ...timesOfPieces });
-          for (const problem of findProblems(serves, outcome)) {
-            problems.push(
-              `${name}, cut at ${pieces.length > 2 ? 'each byte' : pieces[0]?.length}: ${problem}`,
-            );
-          }
+          const cut = pieces.length > 2 ? 'each byte' : pieces[0]?.length;
+          return findProblems(serves, outcome).map((problem) => `${name}, cut at ${cut}: ${problem}`);
         });
-        expect(problems).toEqual([]);
+        expect((await Promise.all(problems)).flat()).toEqual([]);
       });
     });
   }

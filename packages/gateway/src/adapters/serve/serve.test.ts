@@ -12,7 +12,6 @@ import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
 describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   /** A request of an `EventSource`, which never connects again after another status than 200. */
   const getEvents = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`;
   const statusesOf = (received: string) =>
@@ -40,25 +39,6 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       );
       await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
     });
-
-    it.each(['at once', 'later'])(
-      'request.body called %s returns a body that arrives in pieces',
-      async (when) => {
-        const listening = await listen(async (request) => {
-          if (when === 'later') await new Promise((resolve) => setTimeout(resolve, 20));
-          return ok(`<${text(await request.body(100))}>`);
-        });
-        const { socket, text: received } = await dial(listening);
-        // The head in one piece: uWebSockets.js 20 rejects a divided request line with 505.
-        for (const piece of [post('', 5), 'he', 'l', 'lo']) {
-          socket.write(piece);
-          await new Promise(setImmediate);
-        }
-        await until(() => expect(received()).toContain('<hello>'));
-        socket.write(post(''));
-        await until(() => expect(received()).toContain('<>'));
-      },
-    );
 
     it('request.body rejects after the response was sent', async () => {
       let body: Promise<unknown> | undefined;
