@@ -223,7 +223,7 @@ it('agents find the protected resource of a gateway that is mounted below a path
 describe('nodeHandler after a body parser', () => {
   const merge = { method: 'PATCH', path: '/small', type: 'application/merge-patch+json' };
   const merged = { name: 'small', note: null };
-  it.each<[what: string, parser: RequestHandler, coding?: 'gzip', request?: typeof merge]>([
+  it.each<[what: string, parser: RequestHandler, coding?: 'gzip' | undefined, request?: typeof merge]>([
     ['JSON as text', express.text({ type: 'application/json' })],
     ['JSON as bytes', express.raw({ type: 'application/json' })],
     ['a merge patch as a value', express.json({ type: '*/*+json' }), undefined, merge],

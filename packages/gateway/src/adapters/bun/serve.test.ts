@@ -38,16 +38,13 @@ describe.runIf(onBun)('on Bun', () => {
       body: message,
     });
     const listening = await listen({ handle, rejectHttp }, { maxConnections: 1 });
-    const first = await dial(listening);
-    first.socket.write(get('/'));
+    const first = await dial(listening, get('/'));
     await until(() => expect(listening.inFlight()).toBe(1));
-    const second = await dial(listening);
-    second.socket.write(get('/'));
+    const second = await dial(listening, get('/'));
     await second.closed;
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
     expect(second.text().toLowerCase()).toContain('\r\nretry-after: 1\r\n');
-    const events = await dial(listening);
-    events.socket.write('GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    const events = await dial(listening, 'GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
     await events.closed;
     // After another status, an EventSource never connects again.
     expect(events.text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nretry: [12]\d{3}\n\n$/s);

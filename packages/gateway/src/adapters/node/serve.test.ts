@@ -139,8 +139,7 @@ describe('pipelined requests', () => {
     for (const { socket } of [first, ...others]) socket.write(get('/').repeat(51));
     await until(() => expect(listening.inFlight()).toBe(510));
     // A tenth of 500, then an eleventh.
-    const last = await dial(listening);
-    last.socket.write(get('/').repeat(21));
+    const last = await dial(listening, get('/').repeat(21));
     await until(() => expect(listening.inFlight()).toBe(531));
     first.socket.write(get('/'));
     await first.closed;
@@ -171,12 +170,10 @@ describe('pipelined requests', () => {
         ? ok(Buffer.alloc(20_000_000))
         : new Promise((resolve) => setTimeout(resolve, 20, ok(path))),
     );
-    const holder = await dial(listening);
+    const holder = await dial(listening, get('/large'));
     holder.socket.pause();
-    holder.socket.write(get('/large'));
     await until(() => expect(listening.inFlight()).toBe(1));
-    const other = await dial(listening);
-    other.socket.write(get('/1') + get('/2') + get('/3'));
+    const other = await dial(listening, get('/1') + get('/2') + get('/3'));
     await until(() => expect(other.text()).toMatch(/\/1[^]*\/2[^]*\/3/));
     // The one that does not read may not pipeline.
     holder.socket.write(get('/4'));
@@ -279,17 +276,15 @@ describe('clients that disconnect', () => {
       return ok('late');
     });
     for (const end of ['end', 'destroy', 'resetAndDestroy'] as const) {
-      const { socket, closed } = await dial(listening);
+      const { socket, closed } = await dial(listening, requestText);
       socket.pause();
-      socket.write(requestText);
       await new Promise((resolve) => setTimeout(resolve, 20));
       socket[end]();
       socket.resume();
       await closed;
     }
     await until(() => expect([listening.inFlight(), listening.connections().http]).toEqual([0, 0]));
-    const next = await dial(listening);
-    next.socket.write(get('/now'));
+    const next = await dial(listening, get('/now'));
     await until(() => expect(next.text()).toMatch(/now$/));
   });
 });

@@ -61,8 +61,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         });
         const { closed } = await dial(listening, request.repeat(5000));
         await closed;
-        const other = await dial(listening);
-        other.socket.write(get('/other'));
+        const other = await dial(listening, get('/other'));
         await until(() => expect(other.text()).toContain('\r\n\r\nx'));
         expect(handled).toBeLessThanOrEqual(501);
       },

@@ -14,9 +14,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           })(),
         ),
       );
-      const { socket } = await dial(listening);
+      const { socket } = await dial(listening, get('/'));
       socket.pause();
-      socket.write(get('/'));
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(pulled).toBeLessThan(60);
       let received = 0;
@@ -80,9 +79,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
     it('a connection with pipelined requests is closed when its socket takes no more responses', async () => {
       const { listening, handled } = await serveSizes();
-      const { socket, closed } = await dial(listening);
+      const { socket, closed } = await dial(listening, get('/small').repeat(5000));
       socket.pause();
-      socket.write(get('/small').repeat(5000));
       await until(() => expect(handled()).toBeGreaterThan(0));
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(handled()).toBeLessThan(1000);
@@ -126,13 +124,11 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
     it('over maxUnsentSize, a large response is replaced by 503 and an unread small one closes the connection', async () => {
       const { listening, fill } = await serveSizes(1_000_000);
-      const first = await dial(listening);
+      const first = await dial(listening, get('/large'));
       first.socket.pause();
-      first.socket.write(get('/large'));
       await until(() => expect(listening.inFlight()).toBe(1));
 
-      const second = await dial(listening);
-      second.socket.write(get('/large'));
+      const second = await dial(listening, get('/large'));
       await until(() =>
         expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*waiting to be read/s),
       );

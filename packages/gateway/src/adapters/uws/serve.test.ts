@@ -5,9 +5,10 @@ import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { dial, get, ok, until } from '../serve/testing/dial.ts';
-import { listen } from './testing/listen.ts';
+import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
 import type { HttpResponse } from '../../http/response.ts';
+
+const listen = listenOn(serve);
 
 // Only Linux distributes connections with SO_REUSEPORT.
 describe.runIf(process.platform === 'linux')('shared ports', () => {
@@ -83,9 +84,8 @@ describe('responses to chunked requests', () => {
       handled.push(path);
       return ok('x'.repeat(20_000_000));
     });
-    const { socket, closed } = await dial(listening);
+    const { socket, closed } = await dial(listening, chunked('/first'));
     socket.pause();
-    socket.write(chunked('/first'));
     await new Promise((resolve) => setTimeout(resolve, 100));
     socket.write(get('/smuggled'));
     await new Promise((resolve) => setTimeout(resolve, 100));
