@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
 import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import { createGateway, type Gateway, type GatewayOptions, type HttpResponse } from 'trpc-gateway';
@@ -42,7 +42,6 @@ export class Gate {
   #next = Promise.withResolvers<void>();
   /** Subscriptions that run. */
   open = 0;
-  yielded = 0;
 
   release(): void {
     this.#next.resolve();
@@ -55,23 +54,8 @@ export class Gate {
     try {
       for (let id = 1; ; id += 1) {
         yield animal(id);
-        this.yielded = id;
         await Promise.race([this.#next.promise, aborted]);
         if (signal?.aborted) return;
-      }
-    } finally {
-      this.open -= 1;
-    }
-  }
-
-  /** Yields as fast as the network takes it. */
-  async *flood() {
-    this.open += 1;
-    try {
-      for (let id = 1; ; id += 1) {
-        this.yielded = id;
-        yield { ...animal(id), noise: crypto.randomUUID().repeat(30) };
-        if (id % 100 === 0) await sleep(0);
       }
     } finally {
       this.open -= 1;
@@ -148,7 +132,6 @@ const createCompressedRouter = (gate = new Gate()) =>
       .subscription(({ input }) => ticks(input)),
     lines: t.procedure.input(Ticks).query(({ input }) => ticks(input)),
     gated: get('/gated', { event: z.any() }).subscription(({ signal }) => gate.events(signal)),
-    flood: get('/flood', { event: z.any() }).subscription(() => gate.flood()),
   });
 
 type CompressedRouter = ReturnType<typeof createCompressedRouter>;

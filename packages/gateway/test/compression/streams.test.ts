@@ -86,29 +86,6 @@ describe.each(codings)('in %s', (coding) => {
   });
 });
 
-it.each([null, ...codings])('a client that does not read holds back the producer (%s)', async (coding) => {
-  const gate = new Gate();
-  const server = await startCompressed({}, gate);
-  const stream = await openRaw(server, '/v1/flood', {
-    headers: { 'accept-encoding': coding ?? 'identity' },
-  });
-  onTestFinished(() => stream.close());
-  const reader = stream.chunks[Symbol.asyncIterator]();
-  await reader.next();
-  let last = -1;
-  const isHeld = async () => {
-    const before = last;
-    last = gate.yielded;
-    return before === last;
-  };
-  // Until nothing was produced for a while: the buffers of the sockets are full.
-  await expect.poll(isHeld, { interval: 300 }).toBe(true);
-  const held = gate.yielded;
-  // Once it reads, the producer continues.
-  while (gate.yielded < held + 1000 && !(await reader.next()).done);
-  expect(gate.yielded).toBeGreaterThanOrEqual(held + 1000);
-});
-
 /** Sends HEAD for a compressed body that nothing reads. */
 async function sendHead(options: CompressedOptions, target: string, gate?: Gate): Promise<void> {
   const server = await startCompressed(options, gate);

@@ -174,16 +174,18 @@ const usedRequest = async () => {
   return request;
 };
 
-it.each<[what: string, input: () => unknown, init: FetchInit | undefined, message: string]>([
+type RejectedCall = [what: string, input: () => unknown, init: FetchInit | undefined, message: string];
+
+it.each<RejectedCall>([
   ['what is not a URL', () => 'not a URL', undefined, 'URL'],
   ['a relative URL', () => '/relative', undefined, 'URL'],
   ...wrongUrls.flatMap((url) => {
     const message = `gateway.fetch needs an http: or https: URL, not "${url}".`;
-    return [url, new Request(url)].map(
-      (input) => [`${input === url ? '' : 'a Request of '}${url}`, () => input, undefined, message] as const,
-    );
+    return [url, new Request(url)].map((input): RejectedCall => {
+      return [`${input === url ? '' : 'a Request of '}${url}`, () => input, undefined, message];
+    });
   }),
-  ...[null, 5, {}].map((address): [string, () => string, FetchInit, string] => {
+  ...[null, 5, {}].map((address): RejectedCall => {
     const init = { remoteAddress: address as never };
     const message = 'remoteAddress must be a string: the IP address of the client.';
     return [`the remoteAddress ${JSON.stringify(address)}`, () => origin, init, message];

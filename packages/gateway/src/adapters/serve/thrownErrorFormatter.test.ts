@@ -54,7 +54,7 @@ async function exchange(port: number, request: string) {
 }
 
 describe.each(adapters)('$adapter', ({ adapter, listen }) => {
-  it.each([
+  it.each<[what: string, request: string, status: number, code: string]>([
     ['a request with an invalid host', invalidHost, 400, 'BAD_REQUEST'],
     ['a request at an unknown path', get('/v1/unknown'), 404, 'NOT_FOUND'],
     // uWebSockets.js closes these connections itself.
@@ -62,7 +62,7 @@ describe.each(adapters)('$adapter', ({ adapter, listen }) => {
       ? ([
           ['a request that the parser of Node rejects', twoLengths, 400, 'BAD_REQUEST'],
           ['a WebSocket with a malformed key', badKey, 400, 'BAD_REQUEST'],
-        ] as const)
+        ] satisfies [string, string, number, string][])
       : []),
   ])(
     '%s keeps its status if the errorFormatter throws, and the next one is served',

@@ -45,13 +45,6 @@ export const connectionCases: readonly RawCase[] = [
   ...rawCases({ uws: 'nothing, closed', serves: [list] }, [
     [closeRule, 'a request after Connection: close is not run', get('Connection: close\r\n') + smuggled],
   ]),
-  ...rawCases({ uws: 'nothing, closed', serves: [create] }, [
-    [
-      closeRule,
-      'a request after a POST with Connection: close is not run',
-      post(`Connection: close\r\n${petLength}`, pet) + smuggled,
-    ],
-  ]),
   ...rawCases(
     {
       uws: '404 404 404 404 404 404 404 404 404 404, open',

@@ -47,13 +47,6 @@ export const contentLengthCases: readonly RawCase[] = [
       get(`Content-Length: ${smuggled.length}\r\n`) + smuggled,
     ],
   ]),
-  ...rawCases({ uws: '404, open', serves: ['POST /nowhere'] }, [
-    [
-      'RFC 9112 §6.3',
-      'the body of a request to an unknown path is not run as a request',
-      `POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
-    ],
-  ]),
   ...rawCases({ uws: '413, open', serves: [create], knownLimitation: 'A body that is not read to its end' }, [
     [
       'RFC 9110 §15.5.14',

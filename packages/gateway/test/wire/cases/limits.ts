@@ -32,11 +32,6 @@ export const limitCases: readonly RawCase[] = [
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [] }, [
-    [
-      targetLimit,
-      'a request after a target over the limit is not run',
-      get('', longTarget(20_000)) + smuggled,
-    ],
     [headerLimit, 'a request after headers over the limit is not run', get(longHeader(20_000)) + smuggled],
   ]),
 ];
