@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../http/response.ts';
-import { dial, listenOn, get, ok, until } from '../serve/testing/dial.ts';
+import { dial, listenOn, get, ok, streamOf, until } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -16,16 +16,11 @@ const collectGarbage = runInNewContext('gc') as () => void;
 describe('requests with Expect: 100-continue', () => {
   const expecting =
     'POST /expecting HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
-  async function* stream() {
-    yield Buffer.from('fir');
-    yield Buffer.from('st');
-  }
-
   it.each<[before: string, first?: () => HttpResponse['body']]>([
     ['no response'],
     ['a response of text', () => 'first'],
     ['a response of bytes', () => Buffer.from('first')],
-    ['a streamed response', stream],
+    ['a streamed response', () => streamOf('fir', 'st')],
   ])(
     'a request with Expect: 100-continue behind %s gets 100 Continue when its body is read, and not before',
     async (_before, first) => {

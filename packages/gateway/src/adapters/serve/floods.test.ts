@@ -2,20 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
-import { adapters, dial, get, ok, until } from './testing/dial.ts';
+import { adapters, blockFor, dial, get, ok, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
-  async function* twoBytes() {
-    yield new Uint8Array([104, 105]);
-  }
-
   describe('many requests in one turn', () => {
     it('100 connections with a request of 10 ms each let another client in within a few turns', async () => {
       const handled: string[] = [];
       const listening = await listen(({ path }) => {
         if (path !== '/first') handled.push(path);
-        const end = performance.now() + (path === '/slow' ? 10 : 0);
-        while (performance.now() < end);
+        if (path === '/slow') blockFor(10);
         return ok(path);
       });
       const clients = await Promise.all(Array.from({ length: 100 }, () => dial(listening)));
@@ -77,8 +72,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         const handled: string[] = [];
         const listening = await listen(({ path }) => {
           handled.push(path);
-          const end = performance.now() + (path === '/slow' ? 2 : 0);
-          while (performance.now() < end);
+          if (path === '/slow') blockFor(2);
           return { ...ok(path), status };
         });
         const [client, other] = [await dial(listening), await dial(listening)];
@@ -118,7 +112,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       ['too large, in chunks, with a delayed response', chunked, delayed(read), /413 .*no$/s],
       ['too large, in chunks', chunked, read, /413 .*no$/s],
       ['rejected with a response of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
-      ['with a streamed response', declared, () => ok(twoBytes()), /200 .*hi\r\n0\r\n\r\n$/s],
+      ['with a streamed response', declared, () => ok(streamOf('hi')), /200 .*hi\r\n0\r\n\r\n$/s],
       ['rejected without a body', declared, () => ({ status: 204, headers: [] }), /204 .*\r\n\r\n$/s],
     ];
 

@@ -1,6 +1,6 @@
 import { slowness } from '@petstore/testing/slowness';
 import { describe, expect, it, vi } from 'vitest';
-import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
+import { adapters, dial, get, ok, streamed, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   describe('streamed responses', () => {
@@ -25,15 +25,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     });
 
     it('a streamed response with an empty chunk is complete', async () => {
-      const listening = await listen(() =>
-        ok(
-          (async function* () {
-            yield new Uint8Array([97]);
-            yield new Uint8Array(0);
-            yield new Uint8Array([98]);
-          })(),
-        ),
-      );
+      const listening = await listen(() => ok(streamOf('a', '', 'b')));
       const { text: received } = await dial(listening, get('/'));
       await until(() => expect(received()).toMatch(streamed('a', 'b')));
     });

@@ -5,13 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { Handle } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
-import { adapters, dial, ok, until } from './testing/dial.ts';
+import { adapters, dial, ok, streamOf, until } from './testing/dial.ts';
 import { handshake } from './testing/sockets.ts';
 
-async function* stream() {
-  yield Buffer.from('str');
-  yield Buffer.from('eam');
-}
+const stream = () => streamOf('str', 'eam');
 
 /** Creates a body, and its text. A body that is created again can be sent again. */
 const bodies: Readonly<Record<string, readonly [create: () => HttpResponse['body'], text: string]>> = {

@@ -7,7 +7,7 @@ import { type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
 import { serveSettings } from './serveOptions.ts';
-import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
+import { adapters, blockFor, dial, get, ok, streamed, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
@@ -168,8 +168,7 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
       const handle = ({ path }: HttpRequest) => {
         if (path === '/slow') {
           slow += 1;
-          const end = performance.now() + 20;
-          while (performance.now() < end);
+          blockFor(20);
         }
         return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
       };

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
@@ -48,6 +49,14 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     return { client, server: handlers[0] as RecordingHandler, listening };
   }
 
+  /** Opens a WebSocket whose client is a bare connection, and returns both ends. */
+  async function openRaw(options: ServeOptions = {}) {
+    const { handlers, listening } = await serveRecorded(options);
+    const connection = await raw(listening, handshake);
+    await until(() => expect(connection.text()).toContain('101'));
+    return { ...connection, server: handlers[0] as RecordingHandler };
+  }
+
   /** Whether a connection serves a request after a rejected upgrade; on node:http, whether it ends instead. */
   async function isServedCorrectly({ socket, text }: TestConnection): Promise<boolean> {
     socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -94,11 +103,8 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     });
 
     it('bufferedBytes counts unsent bytes, and drained is called when they are sent', async () => {
-      const { handlers, listening } = await serveRecorded();
-      const { socket, text } = await raw(listening, handshake);
-      await until(() => expect(text()).toContain('101'));
+      const { server, socket, text } = await openRaw();
       socket.pause();
-      const server = handlers[0] as RecordingHandler;
       for (let n = 0; n < 200; n += 1) server.socket.send('x'.repeat(100_000));
       expect(server.socket.bufferedBytes).toBeGreaterThan(5_000_000);
       expect(server.events).toEqual([]);
@@ -125,18 +131,15 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     );
 
     it('a WebSocket is terminated for more than 100 pings in a second', async () => {
-      const { handlers, listening } = await serveRecorded();
-      const { closed, socket, text } = await raw(listening, handshake);
-      await until(() => expect(text()).toContain('101'));
-      // An empty ping, masked with zeros.
-      const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+      const { closed, server, socket, text } = await openRaw();
+      const ping = frame('', { opcode: 9 });
       const write = (pings: number) => socket.write(Buffer.concat(Array.from({ length: pings }, () => ping)));
       write(100);
       await until(() => expect(text()).toContain('\uFFFD\0'.repeat(100)));
       // On a busy machine that second has passed, and another may begin amid these pings.
       write(202);
       await closed;
-      expect(handlers[0]?.events.slice(-2)).toEqual(['pings', 'closed']);
+      expect(server.events.slice(-2)).toEqual(['pings', 'closed']);
     });
 
     it('a client that closes with the reason "Received too big message" is not reported for a limit', async () => {
@@ -247,8 +250,6 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   describe('maxUnsentSize of WebSockets', () => {
-    const serveBounded = (socketBytes: number) => serveRecorded({ maxUnsentSize: 10 * socketBytes });
-
     /** Opens WebSockets whose clients do not read, and sends a number of bytes to each. */
     async function unread(listening: Listening, handlers: RecordingHandler[], sizes: readonly number[]) {
       for (const [index, size] of sizes.entries()) {
@@ -260,7 +261,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     }
 
     it('a tenth of maxUnsentSize terminates the WebSockets with the most unsent bytes', async () => {
-      const { listening, handlers } = await serveBounded(20_000_000);
+      const { listening, handlers } = await serveRecorded({ maxUnsentSize: 200_000_000 });
       // The kernel takes some megabytes of each socket.
       await unread(listening, handlers, [10_000_000, 30_000_000, 9_000_000]);
       expect(handlers.map(({ events }) => events)).toEqual([[], ['unsent-bytes', 'closed'], []]);
@@ -269,12 +270,10 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     });
 
     it('a WebSocket with more unsent bytes than a quarter of what all may have is terminated instead of closed', async () => {
-      const { listening, handlers } = await serveBounded(40_000_000);
-      const { closed, socket, text } = await raw(listening, handshake);
-      await until(() => expect(text()).toContain('101'));
+      const { closed, server, socket, text } = await openRaw({ maxUnsentSize: 400_000_000 });
       socket.pause();
-      handlers[0]?.socket.send('x'.repeat(25_000_000));
-      handlers[0]?.socket.close(1013, 'late');
+      server.socket.send('x'.repeat(25_000_000));
+      server.socket.close(1013, 'late');
       socket.resume();
       await closed;
       expect(text()).not.toContain('late');

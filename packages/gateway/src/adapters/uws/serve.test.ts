@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
+import { dial, get, listenOn, ok, streamOf, until } from '../serve/testing/dial.ts';
 import type { HttpResponse } from '../../http/response.ts';
 
 const listen = listenOn(serve);
@@ -43,15 +43,8 @@ it('WebSockets open whose upgrades are accepted while the request of another con
 describe('responses to chunked requests', () => {
   const chunked = (path: string) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
-  const streamed = () =>
-    ok(
-      (async function* () {
-        yield new Uint8Array([104, 105]);
-      })(),
-    );
-
   it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => boolean]>([
-    ['streamed', streamed, (text) => text.endsWith('hi\r\n0\r\n\r\n')],
+    ['streamed', () => ok(streamOf('hi')), (text) => text.endsWith('hi\r\n0\r\n\r\n')],
     // Larger than the system's buffers: the rest waits until the client reads.
     ['large', () => ok('x'.repeat(20_000_000)), (text) => text.length > 20_000_000],
     ['small', () => ok('small'), (text) => text.endsWith('small')],

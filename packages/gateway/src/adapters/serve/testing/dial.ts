@@ -72,6 +72,17 @@ export async function dial(
   return { socket, text: () => received, closed };
 }
 
+/** The body of a streamed response with these chunks. */
+export async function* streamOf(...chunks: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/** Blocks the event loop. */
+export function blockFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
 /** Creates a response with status 200. */
 export const ok = (body?: HttpResponse['body']): HttpResponse => ({ status: 200, headers: [], body });
 /** Matches the end of a streamed response with these chunks. Bun sends a stream that is complete at once with its length. */
