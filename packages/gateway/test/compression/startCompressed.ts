@@ -60,7 +60,9 @@ export async function sendRaw(server: Server, target: string, init: RawInit = {}
   return { status, headers, bytes };
 }
 
-const decoders: Readonly<Record<string, readonly [stream: () => Duplex, whole: typeof zlib.gunzipSync]>> = {
+const decoders: Readonly<
+  Record<string, readonly [stream: () => Duplex, whole: (bytes: Uint8Array) => Uint8Array]>
+> = {
   gzip: [zlib.createGunzip, zlib.gunzipSync],
   br: [zlib.createBrotliDecompress, zlib.brotliDecompressSync],
   zstd: [zlib.createZstdDecompress, zlib.zstdDecompressSync],
@@ -78,7 +80,7 @@ export function decodeChunks(chunks: AsyncIterable<Uint8Array>, coding: string):
 
 /** Decodes a body. */
 export const decode = (bytes: Uint8Array, coding: string | null): string =>
-  String(decoders[coding ?? '']?.[1](bytes) ?? Buffer.from(bytes));
+  Buffer.from(decoders[coding ?? '']?.[1](bytes) ?? bytes).toString();
 
 /** Serves the router with compression, until the test ends. */
 export async function startCompressed(options: CompressedOptions = {}, gate = new Gate()): Promise<Server> {

@@ -40,7 +40,7 @@ const validHeaders = {
 };
 const notFound = { code: 'NOT_FOUND', message: 'No such thing.', status: 404 };
 
-type Parts = readonly [method: string, target: string, status: number, body: unknown, headers?: object];
+type Parts = [method: string, target: string, status: number, body: unknown, headers?: object];
 
 function problemsOf(...[method, target, status, body, headers = {}]: Parts): string {
   const all = new Map<string, string | undefined>(Object.entries({ ...validHeaders, ...headers }));
@@ -65,7 +65,7 @@ it.each<Parts>([
   expect(problemsOf(...parts)).toBe('');
 });
 
-it.each<readonly [problem: RegExp, ...Parts]>([
+it.each<[problem: RegExp, ...parts: Parts]>([
   [/X-Request-Id/, 'GET', thing, 200, 5, { 'x-request-id': undefined }],
   [/not JSON/, 'GET', thing, 200, '{'],
   [/text\/plain/, 'GET', '/x', 404, 'Not found', text],
