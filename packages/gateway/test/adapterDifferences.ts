@@ -11,7 +11,7 @@ import type { Running, StartOptions } from './trpc/start.ts';
 import { frame } from '@petstore/testing/webSocketFrames';
 import { probe } from './sockets/probe.ts';
 
-/** A difference between adapters that clients of the gateway can observe. `wire/nodeDifferences` has those of requests that no HTTP client sends. */
+/** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
   /** The cause of the difference. */
@@ -37,13 +37,19 @@ const closeCodeAfter =
     return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
   };
 
-/** Sends bytes on a new connection. Resolves with the status of the response; `closed` if there is none. */
-async function statusOf(port: number, bytes: string): Promise<number | 'closed'> {
+/** Sends bytes on a new connection. Resolves with the first bytes of the response; `undefined` if there is none. */
+async function firstBytesOf(port: number, bytes: string): Promise<string | undefined> {
   const socket = rawSocket(port, bytes);
   const closed = once(socket, 'close').then(() => []);
   const [first] = (await Promise.race([once(socket, 'data'), closed])) as [Buffer?];
   socket.destroy();
-  return first ? Number(first.toString().split(' ')[1]) : 'closed';
+  return first?.toString();
+}
+
+/** Sends bytes on a new connection. Resolves with the status of the response; `closed` if there is none. */
+async function statusOf(port: number, bytes: string): Promise<number | 'closed'> {
+  const [, status] = (await firstBytesOf(port, bytes))?.split(' ') ?? [];
+  return status === undefined ? 'closed' : Number(status);
 }
 
 const differences = [
@@ -103,16 +109,8 @@ const differences = [
         method: 'POST',
         headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
       }).replace('content-length: 0\r\n', '');
-      const socket = rawSocket(server.port, `${head}e\r\n{"name":"Rex"}\r\n0\r\n\r\n`);
-      onTestFinished(() => {
-        socket.destroy();
-      });
-      const [first] = (await new Promise<Buffer>((resolve) => {
-        socket.once('data', resolve);
-      })
-        .then(String)
-        .then((text) => /^connection: (.*)\r$/im.exec(text)?.slice(1))) ?? ['keep-alive'];
-      return first;
+      const response = await firstBytesOf(server.port, `${head}e\r\n{"name":"Rex"}\r\n0\r\n\r\n`);
+      return /^connection: (.*)\r$/im.exec(response ?? '')?.[1] ?? 'keep-alive';
     },
     observed: { uws: 'close', node: 'keep-alive', bun: 'keep-alive' },
     official: 'keep-alive',

@@ -57,12 +57,8 @@ interface ServerAddress {
 export async function connect({ origin, apiKey, fetch = globalFetch }: ServerAddress): Promise<Client> {
   // Shorter than the idle timeout of all servers, so that no request is sent on a connection that is being closed.
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
-  // The global `fetch` changes headers of requests and responses.
-  const sendRequest =
-    fetch === globalFetch
-      ? sendUnchecked.bind(undefined, agent, origin)
-      : sendInProcess.bind(undefined, { origin, fetch });
-  const documentResponse = await sendRequest('GET', '/openapi.json', [], undefined, false);
+  const sendRequest = (sent: SentRequest) => sendUnchecked({ origin, fetch }, sent, agent);
+  const documentResponse = await sendRequest({ method: 'GET', target: '/openapi.json', headers: [] });
   if (documentResponse.status !== 200) {
     throw new Error(`GET /openapi.json answered ${documentResponse.status}.`);
   }
@@ -77,7 +73,7 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: ServerAdd
     if (authorization !== null) headers.push(['Authorization', authorization]);
     if (typeof contentType === 'string') headers.push(['Content-Type', contentType]);
     headers.push(...(sending.headers ?? []));
-    const response = await sendRequest(method, target, headers, bytesOf(body), chunked);
+    const response = await sendRequest({ method, target, headers, body: bytesOf(body), chunked });
     const problems = problemsOf(method, target, response);
     if (problems.length > 0) {
       const text = response.body.toString().slice(0, 500);
@@ -103,15 +99,24 @@ function bytesOf(body: unknown): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Sends one request over a port, unchanged. Returns the response without checking it. */
-async function sendUnchecked(
+interface SentRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: Buffer | undefined;
+  readonly chunked?: boolean;
+}
+
+type Destination = Required<Pick<ServerAddress, 'origin' | 'fetch'>>;
+
+/** Sends a request, and returns the response without checking it. The global `fetch` would change the headers of both. */
+const sendUnchecked = (to: Destination, sent: SentRequest, agent = new Agent()): Promise<TestResponse> =>
+  to.fetch === globalFetch ? sendOverPort(to, sent, agent) : sendInProcess(to, sent);
+
+async function sendOverPort(
+  { origin }: Destination,
+  { body, chunked = false, headers, method, target }: SentRequest,
   agent: Agent,
-  origin: string,
-  method: string,
-  target: string,
-  headers: readonly (readonly [string, string])[],
-  body: Buffer | undefined,
-  chunked: boolean,
 ): Promise<TestResponse> {
   const { hostname, port, host } = new URL(origin);
   const framing = chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(body?.length ?? 0)];
@@ -141,24 +146,16 @@ async function sendUnchecked(
 
 /** Sends one request: unchanged to a server with a port, as a `Request` to one in this process. Does not check the response. */
 export const sendOnce = (
-  to: { readonly origin: string; readonly fetch: Fetch },
+  to: Destination,
   method: string,
   target: string,
-  headers: readonly (readonly [string, string])[],
+  headers: SentRequest['headers'],
   body?: Buffer,
-): Promise<TestResponse> =>
-  to.fetch === globalFetch
-    ? sendUnchecked(new Agent(), to.origin, method, target, headers, body, false)
-    : sendInProcess(to, method, target, headers, body, false);
+): Promise<TestResponse> => sendUnchecked(to, { method, target, headers, body });
 
-/** `sendUnchecked` for a server in this process. */
 async function sendInProcess(
-  { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
-  method: string,
-  target: string,
-  headers: readonly (readonly [string, string])[],
-  body: Buffer | undefined,
-  chunked: boolean,
+  { origin, fetch }: Destination,
+  { body, chunked = false, headers, method, target }: SentRequest,
 ): Promise<TestResponse> {
   // A Request cannot have these methods (Fetch Standard §2.2.1).
   if (/^(CONNECT|TRACE|TRACK)$/i.test(method)) needs('a port');

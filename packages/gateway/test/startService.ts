@@ -25,6 +25,10 @@ interface Counters {
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
+/** A procedure that is served at a path by GET. */
+const get = (path: `/${string}`, meta: GatewayMeta = {}) =>
+  t.procedure.meta({ ...meta, openapi: { method: 'GET', path } });
+
 function createRouter(counters: Counters) {
   const wait = async (ms: number, signal: AbortSignal | undefined) => {
     counters.begun += 1;
@@ -34,17 +38,14 @@ function createRouter(counters: Counters) {
   };
   const Ms = z.object({ ms: z.int().default(0) }).prefault({});
   return t.router({
-    list: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/list' } })
+    list: get('/list')
       .input(z.object({ tag: z.array(z.string()).optional() }).optional())
       .output(z.int())
       .query(({ input }) => input?.tag?.length ?? 0),
-    costly: t.procedure
-      .meta({ rateLimitCost: 3, openapi: { method: 'GET', path: '/costly' } })
+    costly: get('/costly', { rateLimitCost: 3 })
       .output(z.int())
       .query(() => 3),
-    free: t.procedure
-      .meta({ rateLimitCost: 0, openapi: { method: 'GET', path: '/free' } })
+    free: get('/free', { rateLimitCost: 0 })
       .output(z.int())
       .query(() => 0),
     write: t.procedure
@@ -66,20 +67,17 @@ function createRouter(counters: Counters) {
       .input(z.object({ tag: z.array(z.string()) }))
       .output(z.int())
       .mutation(({ input }) => input.tag.length),
-    slow: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/slow' } })
+    slow: get('/slow')
       .input(Ms)
       .output(z.int())
       .query(({ input, signal }) => wait(input.ms, signal)),
     /** Has `callTimeoutMs` in its metadata. */
-    hurried: t.procedure
-      .meta({ callTimeoutMs: 300, openapi: { method: 'GET', path: '/hurried' } })
+    hurried: get('/hurried', { callTimeoutMs: 300 })
       .input(Ms)
       .output(z.int())
       .query(({ input, signal }) => wait(input.ms, signal)),
     /** Ignores its abort signal. */
-    stubborn: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/stubborn' } })
+    stubborn: get('/stubborn')
       .input(Ms)
       .output(z.int())
       .query(({ input }) => wait(input.ms, undefined)),
@@ -93,14 +91,12 @@ function createRouter(counters: Counters) {
       .output(z.string())
       .mutation(({ input }) => input.text),
     /** Returns a string whose JSON has `bytes` bytes. */
-    large: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/large' } })
+    large: get('/large')
       .input(z.object({ bytes: z.int() }))
       .output(z.string())
       .query(({ input }) => 'x'.repeat(input.bytes - 2)),
     /** Returns a value that is computed while it is serialized. */
-    late: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/late' } })
+    late: get('/late')
       .input(z.object({ bytes: z.int() }))
       .output(z.any())
       .query(({ input }) => ({
@@ -116,14 +112,12 @@ function createRouter(counters: Counters) {
         yield 'x'.repeat(2000);
         yield 'small';
       }),
-    broken: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/broken' } })
+    broken: get('/broken')
       .output(z.string())
       .query(() => {
         throw new Error('disk on fire');
       }),
-    teapot: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/teapot' } })
+    teapot: get('/teapot')
       .output(z.string())
       .query(() => {
         throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });

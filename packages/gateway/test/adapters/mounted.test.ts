@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { loadExpress } from '@petstore/testing/express';
 import { bearer, createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
@@ -88,110 +89,75 @@ const postJson = (url: string, body: RequestInit['body'], headers: Record<string
     await response.json(),
   ]);
 
-/** The origin of a server, and the path below which the gateway is mounted. */
-type MountedGateway = { readonly origin: string; readonly base: string };
+/** How a gateway can be mounted below `/api`. */
+const mounts: Readonly<Record<string, () => Promise<RequestListener>>> = {
+  'a server of node:http': async () => nodeHandler(await createTexts('/api')),
+  Express: async () => express().use('/api', nodeHandler(await createTexts())),
+  'Express after its body parsers': async () =>
+    express()
+      .use(express.json({ strict: false, limit: '1mb' }), express.text())
+      .use('/api', nodeHandler(await createTexts())),
+  async Fastify() {
+    const app = fastify();
+    const handler = nodeHandler(await createTexts('/api'));
+    await app.register(
+      async (scope) => {
+        // The gateway reads bodies itself.
+        scope.removeAllContentTypeParsers();
+        scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+        scope.all('/*', (request, reply) => {
+          reply.hijack();
+          handler(request.raw, reply.raw);
+        });
+      },
+      { prefix: '/api' },
+    );
+    await app.ready();
+    return app.routing;
+  },
+  async 'Fastify after its body parsers'() {
+    const app = fastify();
+    const handler = nodeHandler(await createTexts('/api'));
+    app.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      (_request, body, done) => done(null, body),
+    );
+    app.all('/api/*', (request, reply) => {
+      reply.hijack();
+      handler(Object.assign(request.raw, { body: request.body }), reply.raw);
+    });
+    await app.ready();
+    return app.routing;
+  },
+};
 
-/** How a gateway can be mounted below `/api`, or at the root of a server. */
-const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGateway>])[] = [
-  [
-    'a server of node:http',
-    async () => ({ origin: await listen(nodeHandler(await createTexts())), base: '' }),
-  ],
-  [
-    'a server of node:http below a path',
-    async () => ({
-      origin: await listen(nodeHandler(await createTexts('/api'))),
-      base: '/api',
-    }),
-  ],
-  [
-    'Express',
-    async () => {
-      const app = express();
-      app.use('/api', nodeHandler(await createTexts()));
-      return { origin: await listen(app), base: '/api' };
-    },
-  ],
-  [
-    'Express after its body parsers',
-    async () => {
-      const app = express();
-      app.use(express.json({ strict: false, limit: '1mb' }), express.text());
-      app.use('/api', nodeHandler(await createTexts()));
-      return { origin: await listen(app), base: '/api' };
-    },
-  ],
-  [
-    'Fastify',
-    async () => {
-      const app = fastify();
-      const handler = nodeHandler(await createTexts('/api'));
-      await app.register(
-        async (scope) => {
-          // The gateway reads bodies itself.
-          scope.removeAllContentTypeParsers();
-          scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-          scope.all('/*', (request, reply) => {
-            reply.hijack();
-            handler(request.raw, reply.raw);
-          });
-        },
-        { prefix: '/api' },
-      );
-      return { origin: await listenOn(app), base: '/api' };
-    },
-  ],
-  [
-    'Fastify after its body parsers',
-    async () => {
-      const app = fastify();
-      const handler = nodeHandler(await createTexts('/api'));
-      app.addContentTypeParser(
-        'application/x-www-form-urlencoded',
-        { parseAs: 'string' },
-        (_request, body, done) => done(null, body),
-      );
-      app.all('/api/*', (request, reply) => {
-        reply.hijack();
-        handler(Object.assign(request.raw, { body: request.body }), reply.raw);
-      });
-      return { origin: await listenOn(app), base: '/api' };
-    },
-  ],
-];
+describe.each(Object.entries(mounts))('a gateway mounted in %s', (server, mount) => {
+  const start = async () => `${await listen(await mount())}/api`;
 
-async function listenOn(app: ReturnType<typeof fastify>): Promise<string> {
-  onTestFinished(async () => {
-    app.server.closeAllConnections();
-    await app.close();
-  });
-  return app.listen({ host: '127.0.0.1', port: 0 });
-}
-
-describe.each(mounts)('a gateway mounted in %s', (server, mount) => {
   it(`a gateway mounted in ${server} serves REST: GET with a query, HEAD, POST, 404 and 405`, async () => {
-    const { origin, base } = await mount();
-    const get = await fetch(`${origin}${base}/v1/texts/a%20b?x=1`);
+    const base = await start();
+    const get = await fetch(`${base}/v1/texts/a%20b?x=1`);
     expect([get.status, await get.json()]).toEqual([200, { name: 'a b' }]);
-    const head = await fetch(`${origin}${base}/v1/texts/a`, { method: 'HEAD' });
+    const head = await fetch(`${base}/v1/texts/a`, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '12']);
-    expect(await postJson(`${origin}${base}/v1/texts`, '{"name":"ä"}')).toEqual([200, { name: 'ä' }]);
-    expect((await fetch(`${origin}${base}/v1/none`)).status).toBe(404);
-    expect((await fetch(`${origin}${base}/v1/texts/a`, { method: 'DELETE' })).status).toBe(405);
-    expect(await postJson(`${origin}${base}/v1/texts`, '{}')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
+    expect(await postJson(`${base}/v1/texts`, '{"name":"ä"}')).toEqual([200, { name: 'ä' }]);
+    expect((await fetch(`${base}/v1/none`)).status).toBe(404);
+    expect((await fetch(`${base}/v1/texts/a`, { method: 'DELETE' })).status).toBe(405);
+    expect(await postJson(`${base}/v1/texts`, '{}')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
   });
 
   it(`a gateway mounted in ${server} reads a form`, async () => {
-    const { origin, base } = await mount();
+    const base = await start();
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
-    expect(await postJson(`${origin}${base}/v1/texts`, 'name=a+b', type)).toEqual([200, { name: 'a b' }]);
+    expect(await postJson(`${base}/v1/texts`, 'name=a+b', type)).toEqual([200, { name: 'a b' }]);
   });
 
   it.each(['false', '0', 'null', '"text"', '{"a":[1]}'])(
     `a gateway mounted in ${server} reads the JSON body %s`,
     async (body) => {
-      const { origin, base } = await mount();
-      expect(await postJson(`${origin}${base}/trpc/echo`, body)).toEqual([
+      const base = await start();
+      expect(await postJson(`${base}/trpc/echo`, body)).toEqual([
         200,
         { result: { data: { input: JSON.parse(body) as unknown } } },
       ]);
@@ -199,8 +165,8 @@ describe.each(mounts)('a gateway mounted in %s', (server, mount) => {
   );
 
   it(`a gateway mounted in ${server} serves tRPC’s client: batches, JSON Lines and a subscription`, async () => {
-    const { origin, base } = await mount();
-    const url = `${origin}${base}/trpc`;
+    const base = await start();
+    const url = `${base}/trpc`;
     for (const link of [httpBatchLink({ url }), httpBatchStreamLink({ url })]) {
       const client = createTRPCClient<typeof router>({ links: [link] });
       const names = ['a', 'b', 'c'];
@@ -214,15 +180,6 @@ describe.each(mounts)('a gateway mounted in %s', (server, mount) => {
     await vi.waitFor(() => expect(values.length).toBeGreaterThan(2));
     subscription.unsubscribe();
     expect(values.slice(0, 3)).toEqual([1, 2, 3]);
-  });
-
-  it(`a gateway mounted in ${server} answers several large bodies correctly`, async () => {
-    const { origin, base } = await mount();
-    const name = 'x'.repeat(300_000);
-    const responses = await Promise.all(
-      [1, 2, 3].map(() => postJson(`${origin}${base}/v1/texts`, JSON.stringify({ name }))),
-    );
-    expect(responses).toEqual([1, 2, 3].map(() => [200, { name }]));
   });
 });
 
@@ -264,39 +221,26 @@ it('agents find the protected resource of a gateway that is mounted below a path
 });
 
 describe('nodeHandler after a body parser', () => {
-  it.each<[what: string, parser: RequestHandler]>([
-    ['text', express.text({ type: 'application/json' })],
-    ['bytes', express.raw({ type: 'application/json' })],
-  ])('nodeHandler reads a body that a parser has left as %s', async (_what, parser) => {
+  const merge = { method: 'PATCH', path: '/small', type: 'application/merge-patch+json' };
+  const merged = { name: 'small', note: null };
+  it.each<[what: string, parser: RequestHandler, coding?: 'gzip' | undefined, request?: typeof merge]>([
+    ['JSON as text', express.text({ type: 'application/json' })],
+    ['JSON as bytes', express.raw({ type: 'application/json' })],
+    ['a merge patch as a value', express.json({ type: '*/*+json' }), undefined, merge],
+    ['a merge patch as text', express.text({ type: '*/*+json' }), undefined, merge],
+    ['decompressed JSON as a value', express.json(), 'gzip'],
+    ['decompressed JSON as text', express.text({ type: 'application/json' }), 'gzip'],
+    ['decompressed JSON as bytes', express.raw({ type: 'application/json' }), 'gzip'],
+  ])('nodeHandler reads a body that a parser has left as %s', async (_what, parser, coding, request) => {
     const base = await listenAfterParsers((app) => app.use(parser));
-    expect(await postJson(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
-  });
-
-  it.each<[what: string, parser: RequestHandler]>([
-    ['parsed', express.json({ type: '*/*+json' })],
-    ['left as text', express.text({ type: '*/*+json' })],
-  ])('nodeHandler reads a merge patch that a parser has %s', async (_what, parser) => {
-    const base = await listenAfterParsers((app) => app.use(parser));
-    const response = await fetch(`${base}/v1/texts/small`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: '{"note":null}',
+    const { method, path, type } = request ?? { method: 'POST', path: '', type: 'application/json' };
+    const body = request ? '{"note":null}' : '{"name":"ü"}';
+    const response = await fetch(`${base}/v1/texts${path}`, {
+      method,
+      headers: { 'content-type': type, ...(coding && { 'content-encoding': coding }) },
+      body: coding ? gzipSync(body) : body,
     });
-    expect([response.status, await response.json()]).toEqual([200, { name: 'small', note: null }]);
-  });
-
-  it.each<[what: string, parser: RequestHandler]>([
-    ['parsed', express.json()],
-    ['left as text', express.text({ type: 'application/json' })],
-    ['left as bytes', express.raw({ type: 'application/json' })],
-  ])('nodeHandler reads a compressed body that a parser has decompressed and %s', async (_what, parser) => {
-    const base = await listenAfterParsers((app) => app.use(parser));
-    const compressed = new Blob(['{"name":"small"}']).stream().pipeThrough(new CompressionStream('gzip'));
-    const body = await new Response(compressed).arrayBuffer();
-    expect(await postJson(`${base}/v1/texts`, body, { ...json, 'content-encoding': 'gzip' })).toEqual([
-      200,
-      { name: 'small' },
-    ]);
+    expect([response.status, await response.json()]).toEqual([200, request ? merged : { name: 'ü' }]);
   });
 
   describe('without req.body', () => {
@@ -398,19 +342,6 @@ describe('a client that disconnects', () => {
     expect(subscriptions).toBe(1);
     socket.destroy();
     await vi.waitFor(() => expect(subscriptions).toBe(0));
-  });
-
-  it('a mounted gateway ends only the request of a client that disconnects in the middle of a body', async () => {
-    const gateway = await createTexts();
-    const origin = await listen(nodeHandler(gateway));
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
-    socket.write(
-      'POST /v1/texts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
-    );
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    socket.destroy();
-    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
-    expect(await postJson(`${origin}/v1/texts`, '{"name":"next"}')).toEqual([200, { name: 'next' }]);
   });
 });
 

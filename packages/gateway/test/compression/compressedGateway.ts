@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
 import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import { createGateway, type Gateway, type GatewayOptions, type HttpResponse } from 'trpc-gateway';
@@ -42,7 +42,6 @@ export class Gate {
   #next = Promise.withResolvers<void>();
   /** Subscriptions that run. */
   open = 0;
-  yielded = 0;
 
   release(): void {
     this.#next.resolve();
@@ -55,7 +54,6 @@ export class Gate {
     try {
       for (let id = 1; ; id += 1) {
         yield animal(id);
-        this.yielded = id;
         await Promise.race([this.#next.promise, aborted]);
         if (signal?.aborted) return;
       }
@@ -63,26 +61,20 @@ export class Gate {
       this.open -= 1;
     }
   }
-
-  /** Yields as fast as the network takes it. */
-  async *flood() {
-    this.open += 1;
-    try {
-      for (let id = 1; ; id += 1) {
-        this.yielded = id;
-        yield { ...animal(id), noise: crypto.randomUUID().repeat(30) };
-        if (id % 100 === 0) await sleep(0);
-      }
-    } finally {
-      this.open -= 1;
-    }
-  }
 }
+
+const tool: GatewayMeta = { mcp: { description: 'A tool of this test.' } };
+
+/** A procedure that is served at a path by GET. */
+const get = (
+  path: `/${string}`,
+  operation: Exclude<GatewayMeta['openapi'], boolean | undefined> = {},
+  meta: GatewayMeta = {},
+) => t.procedure.meta({ ...meta, openapi: { ...operation, method: 'GET', path } });
 
 const createCompressedRouter = (gate = new Gate()) =>
   t.router({
-    list: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/animals' }, mcp: { description: 'A tool of this test.' } })
+    list: get('/animals', {}, tool)
       .input(Count)
       .output(z.array(z.any()))
       .query(({ input }) => animals(input.count)),
@@ -91,42 +83,32 @@ const createCompressedRouter = (gate = new Gate()) =>
       .input(z.object({ text: z.string() }))
       .output(z.string())
       .mutation(({ input }) => input.text),
-    text: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/text' } })
+    text: get('/text')
       .input(z.object({ bytes: z.coerce.number() }))
       .output(z.string())
       .query(({ input }) => text(input.bytes - 2).padEnd(input.bytes - 2, '.')),
-    secret: t.procedure
-      .meta({
-        compression: false,
-        openapi: { method: 'GET', path: '/secret' },
-        mcp: { description: 'A tool of this test.' },
-      })
+    secret: get('/secret', {}, { ...tool, compression: false })
       .output(z.string())
       .query(() => text(5000)),
-    signIn: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/sign-in' } })
+    signIn: get('/sign-in')
       .output(z.string())
       .query(({ ctx }) => {
         ctx.response.append('set-cookie', 'session=1');
         return text(5000);
       }),
-    signInCompressed: t.procedure
-      .meta({ compression: true, openapi: { method: 'GET', path: '/sign-in-compressed' } })
+    signInCompressed: get('/sign-in-compressed', {}, { compression: true })
       .output(z.string())
       .query(({ ctx }) => {
         ctx.response.append('set-cookie', 'session=1');
         return text(5000);
       }),
-    fixed: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/fixed' } })
+    fixed: get('/fixed')
       .output(z.string())
       .query(({ ctx }) => {
         ctx.response.header('cache-control', 'public, no-transform');
         return text(5000);
       }),
-    fail: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/fail' } })
+    fail: get('/fail')
       .output(z.string())
       .query(() => {
         throw new TRPCError({ code: 'CONFLICT', message: 'The name is taken.' });
@@ -135,38 +117,21 @@ const createCompressedRouter = (gate = new Gate()) =>
       .meta({ openapi: { method: 'DELETE', path: '/animals' } })
       .output(z.void())
       .mutation(() => undefined),
-    image: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/image', produces: 'image/png' } })
-      .query(() => new Uint8Array(5000)),
-    csv: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/csv', produces: 'text/csv' } })
-      .query(async function* () {
-        for (let row = 0; row < 100; row += 1) yield Buffer.from(`${row},Rex,available\n`);
-      }),
-    numbers: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/numbers', produces: 'text/csv' } })
-      .query(async function* () {
-        for (let row = 0; row < 10_000; row += 1) yield Buffer.from(`${row}\n`);
-      }),
-    gatedRows: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/gated-rows', produces: 'text/csv' } })
-      .query(async function* ({ signal }) {
-        for await (const { id } of gate.events(signal)) yield Buffer.from(`{"id":${id},}\n`);
-      }),
-    ticks: t.procedure
-      .meta({
-        openapi: { method: 'GET', path: '/ticks', event: z.any() },
-        mcp: { description: 'A tool of this test.' },
-      })
+    image: get('/image', { produces: 'image/png' }).query(() => new Uint8Array(5000)),
+    csv: get('/csv', { produces: 'text/csv' }).query(async function* () {
+      for (let row = 0; row < 100; row += 1) yield Buffer.from(`${row},Rex,available\n`);
+    }),
+    numbers: get('/numbers', { produces: 'text/csv' }).query(async function* () {
+      for (let row = 0; row < 10_000; row += 1) yield Buffer.from(`${row}\n`);
+    }),
+    gatedRows: get('/gated-rows', { produces: 'text/csv' }).query(async function* ({ signal }) {
+      for await (const { id } of gate.events(signal)) yield Buffer.from(`{"id":${id},}\n`);
+    }),
+    ticks: get('/ticks', { event: z.any() }, tool)
       .input(Ticks)
       .subscription(({ input }) => ticks(input)),
     lines: t.procedure.input(Ticks).query(({ input }) => ticks(input)),
-    gated: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/gated', event: z.any() } })
-      .subscription(({ signal }) => gate.events(signal)),
-    flood: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/flood', event: z.any() } })
-      .subscription(() => gate.flood()),
+    gated: get('/gated', { event: z.any() }).subscription(({ signal }) => gate.events(signal)),
   });
 
 type CompressedRouter = ReturnType<typeof createCompressedRouter>;

@@ -22,8 +22,6 @@ interface StreamCounts {
 interface StreamMemory {
   /** Physical memory of an open stream, with its connection, in kB. */
   readonly kilobytesPerStream: number;
-  /** Growth of the physical memory from the first fifth of the dropped streams to the last one, in MB. */
-  readonly growthMegabytes: number;
   /** Growth of the heap and of the encoders from the first fifth of the dropped streams to the last one, in MB. */
   readonly heldMegabytes: number;
   /** Subscriptions that still run after all clients have disconnected. */
@@ -55,13 +53,12 @@ export async function measureStreams(coding: string, { dropped, open }: StreamCo
       for (let at = 0; at < count; at += atOnce) {
         await drop(await openMany(Math.min(atOnce, count - at)));
       }
-      return { rss: await server.rss(), ...(await held()) };
+      return held();
     };
     const first = await dropMany(dropped / 5);
     const last = await dropMany((dropped * 4) / 5);
     return {
       kilobytesPerStream,
-      growthMegabytes: (last.rss - first.rss) / 1e6,
       heldMegabytes: (last.bytes - first.bytes) / 1e6,
       leftOpen: last.open,
     };

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { PassThrough, Readable } from 'node:stream';
+import { type Duplex, PassThrough, Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import type { Server } from '../listen.ts';
@@ -60,19 +60,17 @@ export async function sendRaw(server: Server, target: string, init: RawInit = {}
   return { status, headers, bytes };
 }
 
+const decoders: Readonly<
+  Record<string, readonly [stream: () => Duplex, whole: (bytes: Uint8Array) => Uint8Array]>
+> = {
+  gzip: [zlib.createGunzip, zlib.gunzipSync],
+  br: [zlib.createBrotliDecompress, zlib.brotliDecompressSync],
+  zstd: [zlib.createZstdDecompress, zlib.zstdDecompressSync],
+};
+
 /** Decodes chunks as they arrive. */
-export function decodeChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  coding: string | null,
-): AsyncIterable<Uint8Array> {
-  const decoder =
-    coding === 'gzip'
-      ? zlib.createGunzip()
-      : coding === 'br'
-        ? zlib.createBrotliDecompress()
-        : coding === 'zstd'
-          ? zlib.createZstdDecompress()
-          : new PassThrough();
+export function decodeChunks(chunks: AsyncIterable<Uint8Array>, coding: string): AsyncIterable<Uint8Array> {
+  const decoder = decoders[coding]?.[0]() ?? new PassThrough();
   // A client that disconnects ends the chunks early.
   decoder.on('error', () => {});
   return Readable.from(chunks)
@@ -81,12 +79,8 @@ export function decodeChunks(
 }
 
 /** Decodes a body. */
-export function decode(bytes: Uint8Array, coding: string | null): string {
-  if (coding === 'gzip') return String(zlib.gunzipSync(bytes));
-  if (coding === 'br') return String(zlib.brotliDecompressSync(bytes));
-  if (coding === 'zstd') return String(zlib.zstdDecompressSync(bytes));
-  return Buffer.from(bytes).toString();
-}
+export const decode = (bytes: Uint8Array, coding: string | null): string =>
+  Buffer.from(decoders[coding ?? '']?.[1](bytes) ?? bytes).toString();
 
 /** Serves the router with compression, until the test ends. */
 export async function startCompressed(options: CompressedOptions = {}, gate = new Gate()): Promise<Server> {

@@ -27,37 +27,24 @@ export async function fuzz(seed: number, count: number): Promise<FuzzResult> {
   const tally = (kind: string) => {
     counts[kind] = (counts[kind] ?? 0) + 1;
   };
-  let nextIndex = 0;
-  const worker = async () => {
-    while (nextIndex < count) {
-      const index = nextIndex;
-      nextIndex += 1;
-      const pieces = mutation(seed, index);
-      const { requests, isHidden } = readStrictly(pieces.join(''), isUws);
-      const outcome = await pool.run(pieces, { responses: requests.length, quietMs: 15, settleMs: 3 });
-      const { received, handled } = outcome;
-      tally(
-        handled.length === 0
-          ? 'served nothing'
-          : handled.length < requests.length
-            ? 'served some'
-            : 'served all',
-      );
-      for (const response of received.responses)
-        tally(isParserError(response) ? 'responses of the parser' : 'responses of the gateway');
-      const violations = findProblems(requests, {
-        ...outcome,
-        storedNames: requests.some((target) => target === 'POST /v1/pets') ? [] : outcome.storedNames,
-      });
-      if (violations.length === 0) continue;
-      if (isHidden) tally('known: hidden by the parser');
-      else
-        problems.push(
-          `${index}: ${violations.join(' ')} ${describeReceived(received)}\n  ${JSON.stringify(pieces).slice(0, 1200)}`,
-        );
+  const runs = Array.from({ length: count }, async (_, index) => {
+    const pieces = mutation(seed, index);
+    const { requests, isHidden } = readStrictly(pieces.join(''), isUws);
+    const outcome = await pool.run(pieces, { responses: requests.length, quietMs: 15, settleMs: 3 });
+    const { received, handled } = outcome;
+    const share = handled.length < requests.length ? 'some' : 'all';
+    tally(`served ${handled.length === 0 ? 'nothing' : share}`);
+    for (const response of received.responses)
+      tally(isParserError(response) ? 'responses of the parser' : 'responses of the gateway');
+    const storedNames = requests.includes('POST /v1/pets') ? [] : outcome.storedNames;
+    const violations = findProblems(requests, { ...outcome, storedNames });
+    if (violations.length > 0 && isHidden) tally('known: hidden by the parser');
+    else if (violations.length > 0) {
+      const bytes = JSON.stringify(pieces).slice(0, 1200);
+      problems.push(`${index}: ${violations.join(' ')} ${describeReceived(received)}\n  ${bytes}`);
     }
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  });
+  await Promise.all(runs);
   await pool.close();
   return { problems, counts };
 }

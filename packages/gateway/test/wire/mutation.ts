@@ -20,53 +20,28 @@ const validRequests: readonly string[] = [
   `OPTIONS /v1/pets HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://x\r\n\r\n${smuggled}`,
 ];
 
+const linesOf = (name: string, ...values: readonly string[]) => values.map((value) => `${name}:${value}\r\n`);
+
 /** Bytes that a mutation inserts. */
 const fragments: readonly string[] = [
+  ...'\n\r \t\0\x7f\xff\x85\xa0:;,"#?019f',
   '\r\n',
-  '\n',
-  '\r',
   '\r\n\r\n',
-  ' ',
-  '\t',
-  '\0',
-  '\x7f',
-  '\xff',
-  '\x85',
-  '\xa0',
-  ':',
-  ';',
-  ',',
-  '"',
-  '#',
-  '?',
-  '0',
-  '1',
-  '9',
-  'f',
-  'Content-Length: 0\r\n',
-  'Content-Length: 5\r\n',
-  'Content-Length:\r\n',
-  'content-length: 35\r\n',
-  'Content-Length: +5\r\n',
-  'Content-Length: 5, 5\r\n',
-  'Transfer-Encoding: chunked\r\n',
-  'Transfer-Encoding:\r\n',
-  'Transfer-Encoding: identity\r\n',
-  'transfer-encoding: xchunked\r\n',
-  'Transfer-Encoding: chunked, identity\r\n',
-  'Host: x\r\n',
-  'Host: x, y\r\n',
-  'Host:\r\n',
-  'Connection: close\r\n',
-  'Connection: keep-alive, Close\r\n',
-  'Expect: x\r\n',
-  'Expect: 100-continue\r\n',
+  'HTTP/1.0',
+  'HTTP/1.1',
+  ...linesOf('Content-Length', '', ' 0', ' 5', ' +5', ' 5, 5'),
+  ...linesOf('content-length', ' 35'),
+  ...linesOf('Transfer-Encoding', '', ' chunked', ' identity', ' chunked, identity'),
+  ...linesOf('transfer-encoding', ' xchunked'),
+  ...linesOf('Host', '', ' x', ' x, y'),
+  ...linesOf('Connection', ' close', ' keep-alive, Close'),
+  ...linesOf('Expect', ' x', ' 100-continue'),
+  // Without a name, folded, with a blank before the colon, and with a bare LF.
   ': a\r\n',
   ' folded\r\n',
   'A : b\r\n',
   'A: b\nC: d\r\n',
-  'HTTP/1.0',
-  'HTTP/1.1',
+  // Sizes of chunks.
   '0\r\n\r\n',
   '5\r\n',
   'fffffffffffffffff\r\n',
@@ -82,14 +57,13 @@ const fragments: readonly string[] = [
 export function mutation(seed: number, index: number): readonly string[] {
   const random = new Random(Math.imul(seed, 1_000_003) ^ Math.imul(index, 2_654_435_761));
   const next = (below: number) => random.below(below);
-  const pick = <T>(from: readonly T[]): T => random.pick(from);
-  let bytes = pick(validRequests);
+  let bytes = random.pick(validRequests);
   const change = (at: number, removed: number, added: string) => {
     bytes = bytes.slice(0, at) + added + bytes.slice(at + removed);
   };
   const lineStart = () => {
     const starts = [...bytes.matchAll(/\r\n/g)].map((match) => match.index + 2);
-    return starts.length === 0 ? 0 : pick(starts);
+    return starts.length === 0 ? 0 : random.pick(starts);
   };
   for (let left = 1 + next(4); left > 0; left -= 1) {
     const at = next(bytes.length + 1);
@@ -98,12 +72,12 @@ export function mutation(seed: number, index: number): readonly string[] {
         change(at, 1, String.fromCharCode(next(256)));
         break;
       case 1:
-        change(at, 0, pick(fragments));
+        change(at, 0, random.pick(fragments));
         break;
       // Inserted at the start of a line: random bytes inside a word are rejected early and reach little code.
       case 2:
       case 3:
-        change(lineStart(), 0, pick(fragments));
+        change(lineStart(), 0, random.pick(fragments));
         break;
       case 4:
         change(at, 1 + next(12), '');
@@ -115,7 +89,7 @@ export function mutation(seed: number, index: number): readonly string[] {
         change(lineStart(), 0, bytes.slice(lineStart(), lineStart() + next(60)));
         break;
       case 7:
-        bytes += pick(validRequests);
+        bytes += random.pick(validRequests);
         break;
     }
   }

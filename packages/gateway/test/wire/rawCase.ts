@@ -15,10 +15,24 @@ export interface RawCase {
    * which violates the RFC. If another version of uWebSockets.js fixes it, the case fails and this field must be removed.
    */
   readonly knownLimitation?: string;
+  readonly differences: Differences;
 }
+
+/** What other parsers do. If two reject a request, their rejections may differ: 400, 505 or no response, at once or after 10 s. */
+interface Differences {
+  /** The behaviour of the adapter on node:http. */
+  readonly node?: string;
+  /** The requests that the adapter on node:http handles, if they differ. */
+  readonly serves?: readonly string[];
+  /** The behaviour on the repack of the older uWebSockets.js, uws-pack 20.0.8. These can go with it. */
+  readonly older?: string;
+}
+
+type Row = readonly [rule: string, name: string, bytes: string, differences?: Differences];
 
 /** Builds the cases that a server treats alike. */
 export const rawCases = (
-  common: Omit<RawCase, 'rule' | 'name' | 'bytes'>,
-  rows: readonly (readonly [rule: string, name: string, bytes: string])[],
-): readonly RawCase[] => rows.map(([rule, name, bytes]) => ({ ...common, rule, name, bytes }));
+  common: Omit<RawCase, 'rule' | 'name' | 'bytes' | 'differences'>,
+  rows: readonly Row[],
+): readonly RawCase[] =>
+  rows.map(([rule, name, bytes, differences = {}]) => ({ ...common, rule, name, bytes, differences }));

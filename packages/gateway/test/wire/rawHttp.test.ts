@@ -6,8 +6,6 @@ import { has } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
 import { rawCaseGroups } from './cases/index.ts';
 import { findProblems, type RawOutcome } from './findProblems.ts';
-import { nodeDifferences } from './nodeDifferences.ts';
-import { olderDifferences } from './olderUws.ts';
 import type { RawCase } from './rawCase.ts';
 import { openServerPool, type ServerPool } from './rawServers.ts';
 import { describeReceived } from './send.ts';
@@ -24,17 +22,14 @@ const allCases = groups.flatMap(([, cases]) => cases);
 
 /** Returns a case with the expectations for the version of uWebSockets.js that is loaded. */
 function onUws(rawCase: RawCase): RawCase {
-  const difference = isOlderUws && olderDifferences.find(({ cases }) => cases.includes(rawCase.name));
-  return difference ? { ...rawCase, uws: difference.uws } : rawCase;
+  return isOlderUws ? { ...rawCase, uws: rawCase.differences.older ?? rawCase.uws } : rawCase;
 }
 
-/**
- * Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js.
- */
+/** Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js. */
 function onNode({ knownLimitation: _ofUws, ...rawCase }: RawCase): RawCase {
-  const difference = nodeDifferences.find(({ cases }) => cases.includes(rawCase.name));
-  const uws = difference?.node ?? rawCase.uws.replaceAll(' by the parser', '');
-  return { ...rawCase, uws, serves: difference?.serves ?? rawCase.serves };
+  const { node = rawCase.uws.replaceAll(' by the parser', ''), serves = rawCase.serves } =
+    rawCase.differences;
+  return { ...rawCase, uws: node, serves };
 }
 
 /** Whether the server sent an error or nothing. For malformed requests each adapter has different errors. */
@@ -46,27 +41,18 @@ const concurrency = 16;
 const timesOfWhole = { quietMs: 250, settleMs: 20 };
 const timesOfPieces = { quietMs: 15, settleMs: 3 };
 
-/** Runs jobs concurrently, up to the limit. */
-async function runJobs<Job>(jobs: Iterable<Job>, run: (job: Job) => Promise<void>): Promise<void> {
-  const pending = jobs[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = pending.next(); !next.done; next = pending.next()) await run(next.value);
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
-}
-
 type Outcomes = ReadonlyMap<RawCase, RawOutcome>;
 
 /** Sends each case in one piece. */
 async function runAllCases(): Promise<Outcomes> {
   const pool = await openServerPool(concurrency);
-  const outcomes = new Map<RawCase, RawOutcome>();
-  await runJobs(allCases, async (rawCase) => {
+  const outcomes = allCases.map(async (rawCase) => {
     const { bytes, serves } = rawCase;
-    outcomes.set(rawCase, await pool.run([bytes], { responses: serves.length, ...timesOfWhole }));
+    return [rawCase, await pool.run([bytes], { responses: serves.length, ...timesOfWhole })] as const;
   });
+  const received = new Map(await Promise.all(outcomes));
   await pool.close();
-  return outcomes;
+  return received;
 }
 
 const problemsOf = (outcomes: Outcomes, rawCase: RawCase) => {
@@ -135,29 +121,15 @@ describe.runIf(has('a port'))('raw HTTP', () => {
             ? [...splits(rawCase.bytes)].filter(isSampled).map((pieces) => ({ rawCase, pieces }))
             : [],
         );
-        const problems: string[] = [];
-        await runJobs(jobs, async ({ rawCase: { name, serves }, pieces }) => {
+        const problems = jobs.map(async ({ rawCase: { name, serves }, pieces }) => {
           const outcome = await pool.run(pieces, { responses: serves.length, ...timesOfPieces });
-          for (const problem of findProblems(serves, outcome)) {
-            problems.push(
-              `${name}, cut at ${pieces.length > 2 ? 'each byte' : pieces[0]?.length}: ${problem}`,
-            );
-          }
+          const cut = pieces.length > 2 ? 'each byte' : pieces[0]?.length;
+          return findProblems(serves, outcome).map((problem) => `${name}, cut at ${cut}: ${problem}`);
         });
-        expect(problems).toEqual([]);
+        expect((await Promise.all(problems)).flat()).toEqual([]);
       });
     });
   }
-
-  it.each([
-    ['nodeDifferences', nodeDifferences],
-    ['olderDifferences', olderDifferences],
-  ])('each case that %s names exists and is listed once', (_name, differences) => {
-    const names = differences.flatMap(({ cases }) => cases);
-    expect(new Set(names).size).toBe(names.length);
-    const known = new Set(allCases.map(({ name }) => name));
-    expect(names.filter((name) => !known.has(name))).toEqual([]);
-  });
 
   it('the raw HTTP cases have unique names', () => {
     expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length);

@@ -38,16 +38,13 @@ describe.runIf(onBun)('on Bun', () => {
       body: message,
     });
     const listening = await listen({ handle, rejectHttp }, { maxConnections: 1 });
-    const first = await dial(listening);
-    first.socket.write(get('/'));
+    const first = await dial(listening, get('/'));
     await until(() => expect(listening.inFlight()).toBe(1));
-    const second = await dial(listening);
-    second.socket.write(get('/'));
+    const second = await dial(listening, get('/'));
     await second.closed;
     expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n.*Too many connections/s);
     expect(second.text().toLowerCase()).toContain('\r\nretry-after: 1\r\n');
-    const events = await dial(listening);
-    events.socket.write('GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    const events = await dial(listening, 'GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
     await events.closed;
     // After another status, an EventSource never connects again.
     expect(events.text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nretry: [12]\d{3}\n\n$/s);
@@ -78,8 +75,7 @@ describe.runIf(onBun)('on Bun', () => {
   it('a head of more than twice maxHeaderSize gets 431, and a longer target 414', async () => {
     const listening = await listen(() => ok('x'), { maxHeaderSize: 16_384 });
     const statusOf = async (bytes: string) => {
-      const { socket, text } = await dial(listening);
-      socket.write(bytes);
+      const { text } = await dial(listening, bytes);
       await until(() => expect(text()).not.toBe(''));
       return text().slice(9, 12);
     };
@@ -99,8 +95,7 @@ describe.runIf(onBun)('on Bun', () => {
     });
     const silent = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', post('x')];
     for (const bytes of silent) {
-      const { socket } = await dial(listening);
-      socket.write(bytes);
+      const { socket } = await dial(listening, bytes);
       socket.pause();
     }
     await sleep(7_000);

@@ -1,13 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { closedWithinMs, OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
+import { closedWithinMs, maxPayload, OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
 import type { NativeSocket } from './native.ts';
 import type { BunResponder, SocketData } from './responder.ts';
-
-/** If the limit is smaller, messages up to this size are received anyway, so that they are rejected with a reason. */
-const minPayloadBytes = 65_536;
-
-/** Close reason of Bun for a message larger than `maxPayloadLength`. */
-const messageTooBigReason = 'Received too big message';
 
 /** A WebSocket of Bun, with what Bun keeps with it: `socket` once it is open. */
 type Native = NativeSocket<SocketData & { socket?: BunSocket }>;
@@ -43,7 +37,7 @@ class BunSocket extends OpenSocket {
 
 /** Creates the handlers of all WebSockets of a server. */
 export const webSocketHandlers = (maxMessageSize: number, sockets: OpenSockets, responder: BunResponder) => ({
-  maxPayloadLength: Math.max(maxMessageSize, minPayloadBytes),
+  maxPayloadLength: maxPayload(maxMessageSize),
   // No limit: over one, Bun drops messages. The handler limits each socket, and `OpenSockets` all of them together.
   backpressureLimit: 0,
   // Bun pings idle clients, so this only closes sockets whose client has disappeared.
@@ -55,10 +49,7 @@ export const webSocketHandlers = (maxMessageSize: number, sockets: OpenSockets, 
   },
   message({ data: { socket } }: Native, message: string | Buffer) {
     const isBinary = typeof message !== 'string';
-    const bytes = isBinary ? message : Buffer.from(message);
-    if (bytes.byteLength <= maxMessageSize) return socket?.handler?.message(bytes, isBinary);
-    socket?.handler?.limited('message-bytes');
-    socket?.close(1009, `The message is larger than ${maxMessageSize} bytes.`);
+    socket?.receive(isBinary ? message : Buffer.from(message), isBinary, maxMessageSize);
   },
   ping({ data: { socket } }: Native) {
     if (socket?.countPing()) socket.handler?.pinged();
@@ -69,8 +60,6 @@ export const webSocketHandlers = (maxMessageSize: number, sockets: OpenSockets, 
   },
   close({ data: { socket, request } }: Native, code: number, reason: string) {
     request.onDisconnect();
-    socket?.onClose();
-    if (code === 1006 && reason === messageTooBigReason) socket?.handler?.limited('message-bytes');
-    responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
+    if (socket) responder.count(socket.onNativeClose(code, reason));
   },
 });

@@ -77,11 +77,6 @@ describe('FetchRequest', () => {
     expect((await received(origin, { remoteAddress: '192.0.2.2' })).remoteAddress()).toBe('192.0.2.2');
     expect((await received(origin)).remoteAddress()).toBe('');
   });
-
-  it.each([['not a URL'], ['/relative']])('fetch rejects with a TypeError for %s', async (url) => {
-    const fetch = serving(() => ({ status: 204, headers: [] }));
-    await expect(fetch(url)).rejects.toThrow(TypeError);
-  });
 });
 
 describe('the body of a request', () => {
@@ -170,32 +165,41 @@ describe('the body of a request', () => {
     const response = await echo(10)(origin, { method: 'POST', body, duplex: 'half' });
     expect(await response.text()).toBe('TypeError: The body of the Request must yield Uint8Array chunks.');
   });
+});
 
-  it.each(['ftp://localhost/a', 'file:///a', 'blob:http://localhost/a', 'data:,a'])(
-    'fetch rejects %s with a TypeError, as a URL that is neither http: nor https:',
-    async (url) => {
-      await expect(received(new Request(url))).rejects.toThrow(
-        new TypeError(`gateway.fetch needs an http: or https: URL, not "${url}".`),
-      );
-      await expect(received(url)).rejects.toThrow(TypeError);
-    },
-  );
+const wrongUrls = ['ftp://localhost/a', 'file:///a', 'blob:http://localhost/a', 'data:,a'];
+const usedRequest = async () => {
+  const request = new Request(origin, { method: 'POST', body: 'x' });
+  await request.text();
+  return request;
+};
 
-  it.each([null, 5, {}])('fetch rejects the remoteAddress %j with a TypeError', async (remoteAddress) => {
-    await expect(received('http://localhost/', { remoteAddress: remoteAddress as never })).rejects.toThrow(
-      new TypeError('remoteAddress must be a string: the IP address of the client.'),
-    );
-  });
+type RejectedCall = [what: string, input: () => unknown, init: FetchInit | undefined, message: string];
 
-  it('fetch rejects a Request whose body was already read with a TypeError', async () => {
-    const request = new Request(origin, { method: 'POST', body: 'x' });
-    await request.text();
-    await expect(echo(10)(request)).rejects.toThrow(
-      new TypeError(
-        'The body of this Request was already read. Call fetch before you read it, or with a clone of the Request.',
-      ),
-    );
-  });
+it.each<RejectedCall>([
+  ['what is not a URL', () => 'not a URL', undefined, 'URL'],
+  ['a relative URL', () => '/relative', undefined, 'URL'],
+  ...wrongUrls.flatMap((url) => {
+    const message = `gateway.fetch needs an http: or https: URL, not "${url}".`;
+    return [url, new Request(url)].map((input): RejectedCall => {
+      return [`${input === url ? '' : 'a Request of '}${url}`, () => input, undefined, message];
+    });
+  }),
+  ...[null, 5, {}].map((address): RejectedCall => {
+    const init = { remoteAddress: address as never };
+    const message = 'remoteAddress must be a string: the IP address of the client.';
+    return [`the remoteAddress ${JSON.stringify(address)}`, () => origin, init, message];
+  }),
+  [
+    'a Request whose body was already read',
+    usedRequest,
+    undefined,
+    'The body of this Request was already read. Call fetch before you read it, or with a clone of the Request.',
+  ],
+])('fetch rejects %s with a TypeError', async (_what, input, init, message) => {
+  const failure = received((await input()) as Request, init);
+  await expect(failure).rejects.toThrow(TypeError);
+  await expect(failure).rejects.toThrow(message);
 });
 
 it.each([204, 205, 304])(
@@ -306,21 +310,6 @@ describe('gateway.fetch', () => {
       .meta({ openapi: { method: 'GET', path: '/greet', protect: false } })
       .query(() => 'Hello'),
     secret: t.procedure.query(() => 'secret'),
-  });
-
-  it('gateway.fetch handles a WebSocket upgrade as a normal request', async () => {
-    const { fetch } = await testGateway(router);
-    const headers = {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-    };
-    const response = await fetch(new Request(`${origin}/trpc`, { headers }));
-    expect([response.status, await response.json()]).toMatchObject([
-      404,
-      { error: { data: { code: 'NOT_FOUND' } } },
-    ]);
   });
 
   it('gateway.fetch counts clients without remoteAddress as one for rateLimit, and others separately', async () => {

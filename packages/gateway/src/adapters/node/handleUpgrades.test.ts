@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { Service } from '../../http/service.ts';
-import { ok, until } from '../serve/testing/dial.ts';
+import { dial, ok, until } from '../serve/testing/dial.ts';
 import { handshake, recordingHandler } from '../serve/testing/sockets.ts';
 import { handleUpgrades, nodeHandler } from './index.ts';
 import { serverOf } from './testing/serverOf.ts';
@@ -12,15 +12,7 @@ import { serverOf } from './testing/serverOf.ts';
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 /** Sends bytes to a server and returns a function that returns the received text. */
-function sendBytes(server: Server, bytes: string): () => string {
-  const socket = connect(portOf(server), '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => {});
-  let text = '';
-  socket.on('data', (chunk) => (text += String(chunk)));
-  socket.write(bytes);
-  return () => text;
-}
+const sendBytes = async (server: Server, bytes: string) => (await dial({ port: portOf(server) }, bytes)).text;
 
 async function openAt(server: Server, path: string): Promise<WebSocket> {
   const client = new WebSocket(`ws://127.0.0.1:${portOf(server)}${path}`);
@@ -64,7 +56,7 @@ describe('handleUpgrades', () => {
     await openAt(server, '/trpc');
     expect(upgrades.inFlight()).toBe(2);
     const closing = upgrades.close({ timeoutMs: 100 });
-    const text = sendBytes(server, `${handshake.replace('/socket', '/trpc')}\r\n`);
+    const text = await sendBytes(server, `${handshake.replace('/socket', '/trpc')}\r\n`);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 503 /));
     expect(await closing).toBe(2);
   });
@@ -103,9 +95,9 @@ describe('handleUpgrades', () => {
     const server = await serverOf((request, response) => response.end(`server ${request.url}`));
     const first = handleUpgrades(server, service);
     const second = handleUpgrades(server, { ...service, serves: (path) => path.startsWith('/other') });
-    const text = sendBytes(server, `${handshake.replace('/socket', '/elsewhere')}\r\n`);
+    const text = await sendBytes(server, `${handshake.replace('/socket', '/elsewhere')}\r\n`);
     await until(() => expect(text()).toMatch(/server \/elsewhere$/));
-    const body = sendBytes(server, h2c('/elsewhere/write'));
+    const body = await sendBytes(server, h2c('/elsewhere/write'));
     await until(() => expect(body()).toMatch(/server \/elsewhere\/write$/));
     await openAt(server, '/trpc');
     await openAt(server, '/other');
@@ -123,7 +115,7 @@ describe('handleUpgrades', () => {
       let connections = 0;
       server.on('connection', () => (connections += 1));
       handleUpgrades(server, service);
-      const text = sendBytes(server, h2c(path));
+      const text = await sendBytes(server, h2c(path));
       await until(() => expect(text()).toContain(`${path} body`));
       // Node handles the request itself: a connection returned to the server would be emitted again.
       expect(connections).toBe(1);

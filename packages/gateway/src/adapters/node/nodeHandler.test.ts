@@ -1,13 +1,12 @@
-import { once } from 'node:events';
-import { IncomingMessage, ServerResponse, type RequestListener, type ServerOptions } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
-import { get, ok, until } from '../serve/testing/dial.ts';
+import { dial, get, ok, until } from '../serve/testing/dial.ts';
 import { nodeHandler, type NodeHandler } from './nodeHandler.ts';
 import { requestLimits } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
@@ -15,24 +14,14 @@ import { NodeResponder } from './responder.ts';
 import { serverOf } from './testing/serverOf.ts';
 
 /** Serves with the user's own server. */
-async function serve(
-  service: Service | Service['handle'],
-  options: ServerOptions = {},
-  onRequest: (res: ServerResponse) => void = () => {},
-) {
-  const handler = nodeHandler(typeof service === 'function' ? { handle: service } : service);
-  const listener: RequestListener = (req, res) => {
+async function serve(handle: Service['handle'], onRequest: (res: ServerResponse) => void) {
+  const handler = nodeHandler({ handle });
+  const server = await serverOf((req, res) => {
     onRequest(res);
     handler(req, res);
-  };
-  const { port } = (await serverOf(listener, options)).address() as AddressInfo;
-  const dial = () => {
-    const socket = connect(port, '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => {});
-    return socket;
-  };
-  return { origin: `http://127.0.0.1:${port}`, dial };
+  });
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}`, port };
 }
 
 const throwing = () => {
@@ -57,17 +46,11 @@ it.each(['writeHead', 'write'] as const)(
       if (path === '/stream') return ok(stream);
       return path === '/later' ? Promise.resolve(ok('a')) : ok(path === '/large' ? 'a'.repeat(100_000) : 'a');
     };
-    const { dial, origin } = await serve(handle, {}, (res) => {
+    const { origin, port } = await serve(handle, (res) => {
       requests += 1;
       if (requests <= 4) res[method] = throwing;
     });
-    for (const path of ['/', '/later', '/large', '/stream']) {
-      const socket = dial();
-      const closed = once(socket, 'close');
-      socket.resume();
-      socket.write(get(path));
-      await closed;
-    }
+    for (const path of ['/', '/later', '/large', '/stream']) await (await dial({ port }, get(path))).closed;
     await until(() => expect(isReturned).toBe(true));
     expect(await (await fetch(origin)).text()).toBe('a');
   },
@@ -99,16 +82,14 @@ it('nodeHandler responds to each of 3,000 requests of as many clients in one tur
 it('with nodeHandler, pipelined requests that still wait when their client disconnects do not run', async () => {
   const handled: string[] = [];
   const closed = Promise.withResolvers<void>();
-  const { dial } = await serve(
+  const { port } = await serve(
     ({ path }) => {
       handled.push(path);
       return new Promise(() => {});
     },
-    {},
     (res) => res.req.socket.once('close', closed.resolve),
   );
-  const socket = dial();
-  socket.write(get('/1') + get('/2') + get('/3'));
+  const { socket } = await dial({ port }, get('/1') + get('/2') + get('/3'));
   await until(() => expect(handled).toEqual(['/1']));
   socket.destroy();
   await closed.promise;

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { HttpRejection } from '../../http/service.ts';
-import { dial, listenOn, get, ok, until } from '../serve/testing/dial.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import { dial, listenOn, get, ok, streamOf, until } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -13,128 +13,85 @@ const listen = listenOn(serve);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-describe('requests', () => {
-  it('a request with Expect: 100-continue gets 100 Continue when its body is read, not before', async () => {
-    const reading = Promise.withResolvers<void>();
-    const listening = await listen(async (request) => {
-      await reading.promise;
-      return ok(new TextDecoder().decode(await request.body(2)));
-    });
-    const { socket, text } = await dial(listening);
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
-    await until(() => expect(listening.inFlight()).toBe(1));
-    expect(text()).toBe('');
-    reading.resolve();
-    await until(() => expect(text()).toBe('HTTP/1.1 100 Continue\r\n\r\n'));
-    socket.write('hi');
-    await until(() => expect(text()).toMatch(/200 .*hi$/s));
-  });
-
-  it.each(['a body of text', 'a body of bytes', 'a stream'])(
-    'a pipelined request with Expect: 100-continue gets 100 Continue after the response before it, %s',
-    async (kind) => {
-      const first = Promise.withResolvers<void>();
-      async function* stream() {
-        yield Buffer.from('fir');
-        yield Buffer.from('st');
-      }
-      const bodies = {
-        'a body of text': 'first',
-        'a body of bytes': Buffer.from('first'),
-        'a stream': stream(),
-      };
+describe('requests with Expect: 100-continue', () => {
+  const expecting =
+    'POST /expecting HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
+  it.each<[before: string, first?: () => HttpResponse['body']]>([
+    ['no response'],
+    ['a response of text', () => 'first'],
+    ['a response of bytes', () => Buffer.from('first')],
+    ['a streamed response', () => streamOf('fir', 'st')],
+  ])(
+    'a request with Expect: 100-continue behind %s gets 100 Continue when its body is read, and not before',
+    async (_before, first) => {
+      const held = Promise.withResolvers<void>();
       const listening = await listen(async (request) => {
-        if (request.path === '/first') {
-          await first.promise;
-          return ok(bodies[kind as keyof typeof bodies]);
-        }
+        await held.promise;
+        if (request.path === '/first') return ok(first?.());
         return ok(new TextDecoder().decode(await request.body(10)));
       });
-      const { socket, text } = await dial(listening);
-      const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
-      socket.write(get('/first') + second);
-      await until(() => expect(listening.inFlight()).toBe(2));
+      const { socket, text } = await dial(listening, (first ? get('/first') : '') + expecting);
+      await until(() => expect(listening.inFlight()).toBe(first ? 2 : 1));
       expect(text()).toBe('');
-      first.resolve();
+      held.resolve();
       // Node 26 sends the two parts of the stream as one chunk.
-      const chunks = '(?:3\r\nfir\r\n2\r\nst|5\r\nfirst)\r\n0\r\n\r\n';
-      const end = `(?:first|${chunks})HTTP/1\\.1 100 Continue\r\n\r\n`;
-      await until(() => expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 200 .*\r\n\r\n${end}$`, 's')));
+      const body = '(?:first|(?:3\r\nfir\r\n2\r\nst|5\r\nfirst)\r\n0\r\n\r\n)';
+      const before = first ? `HTTP/1\\.1 200 .*\r\n\r\n${body}` : '';
+      const received = `^${before}HTTP/1\\.1 100 Continue\r\n\r\n`;
+      await until(() => expect(text()).toMatch(new RegExp(`${received}$`, 's')));
       socket.write('hi');
-      await until(() => expect(text()).toMatch(new RegExp(`${end}HTTP/1\\.1 200 .*\r\n\r\nhi$`, 's')));
-    },
-  );
-
-  it('a request with Expect: 100-continue and a body that is too large is rejected without 100 Continue (RFC 9110 §10.1.1)', async () => {
-    const listening = await listen((request) =>
-      request.body(1).then(
-        () => ok(),
-        () => ({ ...ok(), status: 413 }),
-      ),
-    );
-    const { socket, text, closed } = await dial(listening);
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
-    await closed;
-    expect(text()).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s);
-  });
-
-  it('a pipelined request with Expect: 100-continue whose body is not read gets no 100 Continue, and its connection closes', async () => {
-    const first = Promise.withResolvers<void>();
-    const listening = await listen(async (request) => {
-      if (request.path === '/second') return { ...ok('no'), status: 400 };
-      await first.promise;
-      return ok(Buffer.from('first'));
-    });
-    const { socket, text, closed } = await dial(listening);
-    const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
-    socket.write(get('/first') + second);
-    await until(() => expect(listening.inFlight()).toBe(2));
-    first.resolve();
-    await closed;
-    expect(text()).toMatch(
-      /^HTTP\/1\.1 200 .*\r\n\r\nfirstHTTP\/1\.1 400 .*\r\nConnection: close\r\n.*\r\n\r\nno$/s,
-    );
-    expect(text()).not.toContain('100 Continue');
-  });
-});
-
-describe('input that Node’s parser rejects', () => {
-  it.each<[what: string, requestText: string, status: number, code: string]>([
-    ['is not HTTP', 'hello\r\n\r\n', 400, 'BAD_REQUEST'],
-    ['is a CONNECT request', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n', 400, 'BAD_REQUEST'],
-  ])(
-    'rejectHttp responds to input that %s, and the connection closes',
-    async (_what, requestText, status, code) => {
-      const rejections: HttpRejection[] = [];
-      let isHandled = false;
-      const listening = await listen({
-        handle: () => {
-          isHandled = true;
-          return ok();
-        },
-        rejectHttp: (_request, rejection) => {
-          rejections.push(rejection);
-          return { status: rejection.status, headers: [], body: `mine: ${rejection.code}` };
-        },
-      });
-      const { socket, text, closed } = await dial(listening);
-      socket.write(requestText);
-      await closed;
-      expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*mine: ${code}$`, 's'));
-      expect(rejections).toMatchObject([{ status, code }]);
-      expect(isHandled).toBe(false);
+      await until(() => expect(text()).toMatch(new RegExp(`${received}HTTP/1\\.1 200 .*\r\n\r\nhi$`, 's')));
     },
   );
 
   it.each([
-    ['malformed', 'no HTTP\r\n\r\n'],
-    ['a CONNECT request', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n'],
-  ])('input that is %s gets no response while an earlier request is handled', async (_what, requestText) => {
-    const { socket, text, closed } = await dial(await listen(() => new Promise(() => {})));
-    socket.write(get('/') + requestText);
-    await closed;
-    expect(text()).toBe('');
-  });
+    ['that is too large', '', 1],
+    ['that is not read, behind another request', get('/first'), 0],
+  ])(
+    'a request with Expect: 100-continue and a body %s is rejected without 100 Continue, and its connection closes (RFC 9110 §10.1.1)',
+    async (_what, before, maxBytes) => {
+      const held = Promise.withResolvers<void>();
+      const listening = await listen(async (request) => {
+        await held.promise;
+        if (request.path !== '/first' && maxBytes > 0) await request.body(maxBytes).catch(() => {});
+        return { ...ok('no'), status: request.path === '/first' ? 200 : 413 };
+      });
+      const { text, closed } = await dial(listening, before + expecting);
+      await until(() => expect(listening.inFlight()).toBe(before === '' ? 1 : 2));
+      held.resolve();
+      await closed;
+      expect(text()).toMatch(
+        /(?:^HTTP\/1\.1 200 .*\r\n\r\nno|^)HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*no$/s,
+      );
+      expect(text()).not.toContain('100 Continue');
+    },
+  );
+});
+
+describe('input that Node’s parser rejects', () => {
+  const connectRequest = 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n';
+
+  it.each([
+    ['is not HTTP', 'hello\r\n\r\n'],
+    ['is a CONNECT request', connectRequest],
+  ])(
+    'rejectHttp responds to input that %s, and the connection closes, without a response while an earlier request is handled',
+    async (_what, input) => {
+      const handled: string[] = [];
+      const listening = await listen({
+        handle: ({ path }) => {
+          handled.push(path);
+          return new Promise(() => {});
+        },
+        rejectHttp: (_request, { code, status }) => ({ ...ok(`mine: ${code}`), status }),
+      });
+      const [alone, behind] = [await dial(listening, input), await dial(listening, get('/first') + input)];
+      await Promise.all([alone.closed, behind.closed]);
+      expect(alone.text()).toMatch(/^HTTP\/1\.1 400 .*mine: BAD_REQUEST$/s);
+      expect(behind.text()).toBe('');
+      expect(handled).toEqual(['/first']);
+    },
+  );
 });
 
 describe('pipelined requests', () => {
@@ -162,8 +119,7 @@ describe('pipelined requests', () => {
 
   it('a connection of which 64 pipelined requests wait closes at the next one', async () => {
     const listening = await listen(() => new Promise(() => {}));
-    const { socket, closed } = await dial(listening);
-    socket.write(get('/').repeat(65));
+    const { socket, closed } = await dial(listening, get('/').repeat(65));
     await until(() => expect(listening.inFlight()).toBe(65));
     socket.write(get('/'));
     await closed;
@@ -178,8 +134,7 @@ describe('pipelined requests', () => {
     for (const { socket } of [first, ...others]) socket.write(get('/').repeat(51));
     await until(() => expect(listening.inFlight()).toBe(510));
     // A tenth of 500, then an eleventh.
-    const last = await dial(listening);
-    last.socket.write(get('/').repeat(21));
+    const last = await dial(listening, get('/').repeat(21));
     await until(() => expect(listening.inFlight()).toBe(531));
     first.socket.write(get('/'));
     await first.closed;
@@ -210,12 +165,10 @@ describe('pipelined requests', () => {
         ? ok(Buffer.alloc(20_000_000))
         : new Promise((resolve) => setTimeout(resolve, 20, ok(path))),
     );
-    const holder = await dial(listening);
+    const holder = await dial(listening, get('/large'));
     holder.socket.pause();
-    holder.socket.write(get('/large'));
     await until(() => expect(listening.inFlight()).toBe(1));
-    const other = await dial(listening);
-    other.socket.write(get('/1') + get('/2') + get('/3'));
+    const other = await dial(listening, get('/1') + get('/2') + get('/3'));
     await until(() => expect(other.text()).toMatch(/\/1[^]*\/2[^]*\/3/));
     // The one that does not read may not pipeline.
     holder.socket.write(get('/4'));
@@ -264,36 +217,6 @@ describe('small bodies', () => {
   const post = (body: string) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-  it.each<[how: string, segments: readonly string[], bodies: readonly string[]]>([
-    ['with its head', [post('one')], ['one']],
-    ['after its head', [post('one').slice(0, -3), 'one'], ['one']],
-    ['in three parts', [post('one').slice(0, -2), 'n', 'e'], ['one']],
-    ['byte by byte', post('one').split(''), ['one']],
-    ['before another request', [post('one') + get('/g') + post('two')], ['one', '', 'two']],
-    [
-      'in part, with the rest before another request',
-      [post('one').slice(0, -1), `e${get('/g')}`],
-      ['one', ''],
-    ],
-    [
-      'after a request without a body',
-      [get('/g') + post('one').slice(0, -1), `e${post('two')}`],
-      ['', 'one', 'two'],
-    ],
-    ['that is empty', [`${post('')}${post('one')}`], ['', 'one']],
-  ])('a small body that arrives %s is read', async (_how, segments, bodies) => {
-    const listening = await listen(async (request) =>
-      ok(`<${new TextDecoder().decode(await request.body(10))}>`),
-    );
-    const { socket, text } = await dial(listening);
-    for (const segment of segments) {
-      socket.write(segment);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    await until(() => expect(text().match(/(?<=<)\w*(?=>)/g)).toEqual(bodies));
-    expect(listening.inFlight()).toBe(0);
-  });
-
   it.each<[what: string, requestText: string]>([
     ['a GET', get('/')],
     ['a HEAD', 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -305,8 +228,7 @@ describe('small bodies', () => {
       handled = new WeakRef(request);
       return ok('done');
     });
-    const { socket, text } = await dial(listening);
-    socket.write(requestText);
+    const { text } = await dial(listening, requestText);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200/));
     await until(() => {
       collectGarbage();
@@ -349,17 +271,15 @@ describe('clients that disconnect', () => {
       return ok('late');
     });
     for (const end of ['end', 'destroy', 'resetAndDestroy'] as const) {
-      const { socket, closed } = await dial(listening);
+      const { socket, closed } = await dial(listening, requestText);
       socket.pause();
-      socket.write(requestText);
       await new Promise((resolve) => setTimeout(resolve, 20));
       socket[end]();
       socket.resume();
       await closed;
     }
     await until(() => expect([listening.inFlight(), listening.connections().http]).toEqual([0, 0]));
-    const next = await dial(listening);
-    next.socket.write(get('/now'));
+    const next = await dial(listening, get('/now'));
     await until(() => expect(next.text()).toMatch(/now$/));
   });
 });

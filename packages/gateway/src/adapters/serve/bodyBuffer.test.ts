@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
-import { BodyBuffer } from './bodyBuffer.ts';
+import { BodyBuffer, ChunkCounter } from './bodyBuffer.ts';
 import { adapters, dial, ok, until } from './testing/dial.ts';
 
 const mebibyte = 1024 * 1024;
@@ -19,11 +19,17 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   /** Serves `handle` and sends it a body of `bytes` bytes; the Content-Length is `announced`. */
   async function upload(handle: Handle, bytes: number, announced = bytes): Promise<Upload> {
     const listening = await listen({ handle, maxBodySize: 100 * mebibyte });
-    const { socket, text } = await dial(listening);
-    socket.write(`POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${announced}\r\n\r\n`);
+    const { socket, text } = await dial(
+      listening,
+      `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${announced}\r\n\r\n`,
+    );
     socket.write(Buffer.alloc(bytes));
     return { socket, text };
   }
+
+  const post = (body: string) =>
+    `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const chunkedHead = 'POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
 
   const sizeOf = async (chunks: AsyncIterable<Uint8Array>) => {
     let size = 0;
@@ -60,29 +66,21 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(text()).toMatch(new RegExp(`\\r\\n\\r\\n${64 * mebibyte}$`)));
     });
 
-    it('bodyChunks rejects a body as soon as it is known to be too large', async () => {
-      const { text } = await upload(
-        (request) =>
-          sizeOf(request.bodyChunks(mebibyte)).then(
-            () => ok('taken'),
-            (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
-          ),
-        2 * mebibyte,
-      );
-      await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
-    });
-
-    it('a body over maxBodySize is rejected even if its reader allows more', async () => {
+    it.each([
+      ['its reader by its Content-Length', mebibyte, Infinity, post('x'.repeat(2 * mebibyte))],
+      [
+        'the service, even if its reader allows more',
+        1000,
+        10,
+        `${chunkedHead}b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`,
+      ],
+    ])('bodyChunks rejects a body over the limit of %s', async (_whose, maxBytes, maxStreamSize, bytes) => {
       const handle: Handle = (request) =>
-        sizeOf(request.bodyChunks(1000)).then(
+        sizeOf(request.bodyChunks(maxBytes)).then(
           () => ok('read'),
           (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
         );
-      const listening = await listen({ handle, maxBodySize: 10 });
-      const { socket, text } = await dial(listening);
-      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-      await until(() => expect(listening.inFlight()).toBe(1));
-      socket.write(`b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`);
+      const { text } = await dial(await listen({ handle, maxStreamSize }), bytes);
       await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
     });
 
@@ -128,8 +126,6 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   });
 
   describe('small bodies that arrive with the head', () => {
-    const post = (body: string) =>
-      `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const read = {
       bodyNow: (request: HttpRequest) => request.bodyNow?.(100),
       body: (request: HttpRequest) => request.body(100),
@@ -165,8 +161,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         const sizes = [3, 4, 4].map((maxBytes) => request.bodyNow?.(maxBytes)?.byteLength);
         return ok(JSON.stringify(sizes.map((size) => size ?? 'none')));
       });
-      const { socket, text } = await dial(listening);
-      socket.write(post('four'));
+      const { text } = await dial(listening, post('four'));
       await until(() => expect(text()).toContain('["none",4,0]'));
     });
   });
@@ -213,4 +208,30 @@ describe('BodyBuffer', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(36 * mebibyte);
     expect((await read).value?.byteLength).toBe(mebibyte / 2);
   });
+});
+
+it.each<[what: string, sizes: readonly number[], floodAt: number | undefined]>([
+  ['1,001 chunks of one byte', Array(1001).fill(1), 1001],
+  ['100 chunks of 1 KiB and then of one byte', [...Array(100).fill(1024), ...Array(5000).fill(1)], 3301],
+  [
+    'chunks of one byte and of 40 in turn',
+    Array.from({ length: 2000 }, (_, at) => (at % 2 === 0 ? 1 : 40)),
+    1001,
+  ],
+  ['10,000 chunks of 64 bytes', Array(10_000).fill(64), undefined],
+])(
+  'of %s in one turn of the event loop, ChunkCounter takes the first that are too many for a flood',
+  (_what, sizes, floodAt) => {
+    const counter = new ChunkCounter();
+    const at = sizes.findIndex((size) => counter.isFlood(new Uint8Array(size)));
+    expect(at === -1 ? undefined : at + 1).toBe(floodAt);
+  },
+);
+
+it('ChunkCounter counts the chunks of each turn of the event loop for itself', async () => {
+  const counter = new ChunkCounter();
+  for (let turn = 0; turn < 3; turn += 1) {
+    for (let chunks = 0; chunks < 1000; chunks += 1) expect(counter.isFlood(new Uint8Array(1))).toBe(false);
+    await new Promise(setImmediate);
+  }
 });

@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
-import { adapters, dial, get, ok, until } from './testing/dial.ts';
+import { adapters, blockFor, dial, get, ok, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
-  async function* twoBytes() {
-    yield new Uint8Array([104, 105]);
-  }
-
   describe('many requests in one turn', () => {
     it('100 connections with a request of 10 ms each let another client in within a few turns', async () => {
       const handled: string[] = [];
       const listening = await listen(({ path }) => {
         if (path !== '/first') handled.push(path);
-        const end = performance.now() + (path === '/slow' ? 10 : 0);
-        while (performance.now() < end);
+        if (path === '/slow') blockFor(10);
         return ok(path);
       });
       const clients = await Promise.all(Array.from({ length: 100 }, () => dial(listening)));
@@ -32,19 +27,6 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(other.text()).toContain('/other'));
       expect(handled.indexOf('/other')).toBeLessThan(50);
       await until(() => expect(handled).toHaveLength(101));
-    });
-
-    it('requests of 700 connections in one turn of the event loop are all served', async () => {
-      const listening = await listen(async ({ path }) => ok(path));
-      const clients = await Promise.all(Array.from({ length: 700 }, () => dial(listening)));
-      for (const [at, { socket }] of clients.entries()) socket.write(get(`/${at}`));
-      // More connections than the kernel queues: it retries the rest after 1 s and 3 s.
-      await vi.waitFor(
-        () => {
-          for (const [at, { text }] of clients.entries()) expect(text()).toContain(`\r\n\r\n/${at}`);
-        },
-        { interval: 50 },
-      );
     });
   });
 
@@ -72,11 +54,9 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           handle: count,
           upgrade: (received) => count(received),
         });
-        const { socket, closed } = await dial(listening);
-        socket.write(request.repeat(5000));
+        const { closed } = await dial(listening, request.repeat(5000));
         await closed;
-        const other = await dial(listening);
-        other.socket.write(get('/other'));
+        const other = await dial(listening, get('/other'));
         await until(() => expect(other.text()).toContain('\r\n\r\nx'));
         expect(handled).toBeLessThanOrEqual(501);
       },
@@ -92,8 +72,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         const handled: string[] = [];
         const listening = await listen(({ path }) => {
           handled.push(path);
-          const end = performance.now() + (path === '/slow' ? 2 : 0);
-          while (performance.now() < end);
+          if (path === '/slow') blockFor(2);
           return { ...ok(path), status };
         });
         const [client, other] = [await dial(listening), await dial(listening)];
@@ -133,7 +112,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       ['too large, in chunks, with a delayed response', chunked, delayed(read), /413 .*no$/s],
       ['too large, in chunks', chunked, read, /413 .*no$/s],
       ['rejected with a response of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
-      ['with a streamed response', declared, () => ok(twoBytes()), /200 .*hi\r\n0\r\n\r\n$/s],
+      ['with a streamed response', declared, () => ok(streamOf('hi')), /200 .*hi\r\n0\r\n\r\n$/s],
       ['rejected without a body', declared, () => ({ status: 204, headers: [] }), /204 .*\r\n\r\n$/s],
     ];
 
@@ -194,8 +173,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         ['/read', '20000'],
       ]) {
         const before = process.memoryUsage().arrayBuffers;
-        const { socket, text: received } = await dial(listening);
-        socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+        const { socket, text: received } = await dial(
+          listening,
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        );
         // Fewer chunks per turn of the event loop than the limit.
         for (let sent = 500; sent <= 20_000; sent += 500) {
           socket.write('1\r\nx\r\n'.repeat(500));
@@ -207,24 +188,19 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       }
     });
 
-    /** Opens a chunked POST whose request the server has received. */
-    async function openPost(handle: Handle = (received) => received.body(1_000_000).then(() => ok('read'))) {
-      const received = Promise.withResolvers<HttpRequest>();
-      const listening = await listen((request) => {
-        received.resolve(request);
-        return handle(request);
-      });
-      const connection = await dial(listening);
-      connection.socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-      return { ...connection, request: await received.promise };
-    }
-
     it.each([200, 401])(
       '50,000 chunks of one byte that arrive together close the connection of a request with the status %i',
       async (status) => {
-        const { socket, text, closed, request } = await openPost(
-          status === 401 ? () => ({ ...ok('no'), status }) : undefined,
+        const received = Promise.withResolvers<HttpRequest>();
+        const listening = await listen((request) => {
+          received.resolve(request);
+          return status === 401 ? { ...ok('no'), status } : request.body(1_000_000).then(() => ok('read'));
+        });
+        const { socket, text, closed } = await dial(
+          listening,
+          'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
         );
+        const request = await received.promise;
         socket.write(`${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n${get('/smuggled')}`);
         await closed;
         expect(text()).toBe('');
@@ -232,31 +208,5 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         expect(request.path).toBe('/');
       },
     );
-
-    it('50,000 chunks of one byte after larger chunks close the connection', async () => {
-      const { socket, closed, request } = await openPost();
-      socket.write(`400\r\n${'x'.repeat(1024)}\r\n`.repeat(100));
-      await until(() => expect(request.receivedBytes).toBe(102_400));
-      socket.write('1\r\nx\r\n'.repeat(50_000));
-      await closed;
-      expect(request.receivedBytes).toBeLessThan(102_400 + 2000);
-    });
-
-    it('20,000 chunks of which every second one has one byte, and the others 40, close the connection before 1,000 small ones were read', async () => {
-      const { socket, closed, request } = await openPost();
-      socket.write(`1\r\nx\r\n28\r\n${'x'.repeat(40)}\r\n`.repeat(10_000));
-      await closed;
-      expect(request.receivedBytes).toBeLessThan(900 * 41);
-    });
-
-    it('10,000 chunks of 64 bytes that arrive together are read', async () => {
-      const listening = await listen(async (request) =>
-        ok(String((await request.body(1_000_000)).byteLength)),
-      );
-      const { socket, text } = await dial(listening);
-      const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
-      socket.write(`${head}${`40\r\n${'x'.repeat(64)}\r\n`.repeat(10_000)}0\r\n\r\n`);
-      await until(() => expect(text()).toMatch(/\r\n\r\n640000$/));
-    });
   });
 });

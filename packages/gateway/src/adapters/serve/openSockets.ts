@@ -17,6 +17,15 @@ const maxPingsPerSecond = 100;
  */
 export const closedWithinMs = 18_000;
 
+/** If the limit is smaller, messages up to this size are received anyway, so that they can be rejected with 1009. */
+const minPayloadBytes = 65_536;
+
+/** Close reason of uWebSockets.js 20, and so of Bun, for a message larger than `maxPayload`. */
+const messageTooBigReason = 'Received too big message';
+
+/** The size of messages up to which a parser receives them. */
+export const maxPayload = (maxMessageSize: number): number => Math.max(maxMessageSize, minPayloadBytes);
+
 /** The decision about a WebSocket upgrade. */
 type Decision = NonNullable<ReturnType<NonNullable<Service['upgrade']>>>;
 
@@ -183,6 +192,24 @@ export abstract class OpenSocket implements WebSocketPeer {
     const previousBytes = this.unsentBytes;
     this.unsentBytes = this.isClosed ? 0 : this.waitingBytes();
     if (this.unsentBytes !== previousBytes) this.openSockets.addUnsent(this.unsentBytes - previousBytes);
+  }
+
+  /** Passes a message on, or closes the socket if it is larger than `maxBytes`. The message may be retained. */
+  receive(message: Buffer, isBinary: boolean, maxBytes: number): void {
+    if (message.byteLength <= maxBytes) return this.handler?.message(message, isBinary);
+    this.handler?.limited('message-bytes');
+    this.close(1009, `The message is larger than ${maxBytes} bytes.`);
+  }
+
+  /**
+   * Called when uWebSockets.js or Bun has closed the socket.
+   * @returns a promise of the end of its calls
+   */
+  onNativeClose(code: number, reason: string): Promise<void> {
+    this.onClose();
+    // With any other code, it is the close reason of the client.
+    if (code === 1006 && reason === messageTooBigReason) this.handler?.limited('message-bytes');
+    return Promise.resolve(this.handler?.closed(code !== 1006));
   }
 
   /** Called when the socket has closed: nothing can be sent any more. */

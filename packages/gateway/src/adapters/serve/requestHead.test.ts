@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { adapters, dial, ok } from './testing/dial.ts';
+import { adapters, dial, ok, until } from './testing/dial.ts';
 
 it('the first request of a process is rejected if it has an empty Host and another one', async () => {
   // The module keeps the last valid Host of the process.
@@ -21,11 +21,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       return ok();
     });
     const { socket } = await dial(listening);
-    for (const value of values) {
+    for (const [at, value] of values.entries()) {
       socket.write(Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\nX: ${value}\r\n\r\n`, 'latin1'));
-      const count = read.length;
-      for (let waited = 0; read.length === count && waited < 100; waited += 1)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => expect(read).toHaveLength(at + 1));
     }
     return read;
   }
@@ -47,8 +45,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       const requestText = `GET / HTTP/1.1\r\nHost: x\r\nX: a${control}b\r\n\r\n`;
       const listening = await listen(() => ok());
       for (let time = 0; time < 2; time += 1) {
-        const { socket, text, closed } = await dial(listening);
-        socket.write(requestText);
+        const { text, closed } = await dial(listening, requestText);
         await closed;
         expect(text()).toMatch(/^HTTP\/1\.1 400 /);
       }

@@ -1,6 +1,6 @@
 import { slowness } from '@petstore/testing/slowness';
 import { describe, expect, it, vi } from 'vitest';
-import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
+import { adapters, dial, get, ok, streamed, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   describe('streamed responses', () => {
@@ -14,9 +14,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           })(),
         ),
       );
-      const { socket } = await dial(listening);
+      const { socket } = await dial(listening, get('/'));
       socket.pause();
-      socket.write(get('/'));
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(pulled).toBeLessThan(60);
       let received = 0;
@@ -26,17 +25,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     });
 
     it('a streamed response with an empty chunk is complete', async () => {
-      const listening = await listen(() =>
-        ok(
-          (async function* () {
-            yield new Uint8Array([97]);
-            yield new Uint8Array(0);
-            yield new Uint8Array([98]);
-          })(),
-        ),
-      );
-      const { socket, text: received } = await dial(listening);
-      socket.write(get('/'));
+      const listening = await listen(() => ok(streamOf('a', '', 'b')));
+      const { text: received } = await dial(listening, get('/'));
       await until(() => expect(received()).toMatch(streamed('a', 'b')));
     });
   });
@@ -81,9 +71,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
     it('a connection with pipelined requests is closed when its socket takes no more responses', async () => {
       const { listening, handled } = await serveSizes();
-      const { socket, closed } = await dial(listening);
+      const { socket, closed } = await dial(listening, get('/small').repeat(5000));
       socket.pause();
-      socket.write(get('/small').repeat(5000));
       await until(() => expect(handled()).toBeGreaterThan(0));
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(handled()).toBeLessThan(1000);
@@ -127,13 +116,11 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
     it('over maxUnsentSize, a large response is replaced by 503 and an unread small one closes the connection', async () => {
       const { listening, fill } = await serveSizes(1_000_000);
-      const first = await dial(listening);
+      const first = await dial(listening, get('/large'));
       first.socket.pause();
-      first.socket.write(get('/large'));
       await until(() => expect(listening.inFlight()).toBe(1));
 
-      const second = await dial(listening);
-      second.socket.write(get('/large'));
+      const second = await dial(listening, get('/large'));
       await until(() =>
         expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*waiting to be read/s),
       );

@@ -10,8 +10,7 @@ describe.each(onLinux)('reusePort on $adapter', ({ adapter, listen, serve }) => 
     await listen(() => ok('second'), { reusePort: true, port: first.port });
     const responses = new Set<string>();
     await until(async () => {
-      const { socket, text } = await dial(first);
-      socket.write(get('/'));
+      const { text } = await dial(first, get('/'));
       await until(() => expect(text()).toMatch(/first$|second$/));
       responses.add(text().endsWith('first') ? 'first' : 'second');
       expect(responses.size).toBe(2);

@@ -44,34 +44,26 @@ const badKey =
   'GET /trpc HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\n\r\n';
 
-/** An error in the format of REST; over tRPC, it is a member. */
-interface ErrorBody {
-  readonly message?: string;
-  readonly data?: unknown;
-  readonly error?: ErrorBody;
-}
-
 /** Sends a request to a port, and returns the status and the body of its response. */
-async function exchange(port: number, request: string): Promise<readonly [status: number, body: ErrorBody]> {
-  const { socket, text, closed } = await dial({ port });
-  socket.end(request);
+async function exchange(port: number, request: string) {
+  const { socket, text, closed } = await dial({ port }, request);
+  socket.end();
   await closed;
   const [head = '', body = ''] = text().split('\r\n\r\n');
-  return [Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)), JSON.parse(body)];
+  return [Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)), JSON.parse(body)] as const;
 }
 
-type Rejected = [what: string, request: string, status: number, code: string];
-/** uWebSockets.js closes the connection itself. */
-const rejectedOnNode: Rejected[] = [
-  ['a request that the parser of Node rejects', twoLengths, 400, 'BAD_REQUEST'],
-  ['a WebSocket with a malformed key', badKey, 400, 'BAD_REQUEST'],
-];
-
 describe.each(adapters)('$adapter', ({ adapter, listen }) => {
-  it.each<Rejected>([
+  it.each<[what: string, request: string, status: number, code: string]>([
     ['a request with an invalid host', invalidHost, 400, 'BAD_REQUEST'],
     ['a request at an unknown path', get('/v1/unknown'), 404, 'NOT_FOUND'],
-    ...(adapter === 'node:http' ? rejectedOnNode : []),
+    // uWebSockets.js closes these connections itself.
+    ...(adapter === 'node:http'
+      ? ([
+          ['a request that the parser of Node rejects', twoLengths, 400, 'BAD_REQUEST'],
+          ['a WebSocket with a malformed key', badKey, 400, 'BAD_REQUEST'],
+        ] satisfies [string, string, number, string][])
+      : []),
   ])(
     '%s keeps its status if the errorFormatter throws, and the next one is served',
     async (_what, request, status, code) => {

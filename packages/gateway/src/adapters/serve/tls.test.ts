@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { adapters, dial, get, ok } from './testing/dial.ts';
@@ -27,8 +26,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
 
     it('serve with tls closes a connection without TLS', async () => {
       const listening = await listen(() => ok('safe'), { tls: await certificateFiles('one') });
-      const { socket, text, closed } = await dial(listening);
-      socket.write(get('/'));
+      const { text, closed } = await dial(listening, get('/'));
       await closed;
       expect(text()).not.toContain('safe');
     });
@@ -42,18 +40,11 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       await expect(dialTls(listening)).rejects.toThrow(/socket|ECONNRESET/);
     });
 
-    it('serve rejects an unreadable file with its absolute path', async () => {
-      const { keyFile } = await certificateFiles('good');
-      await expect(serve({ handle: () => ok() }, { tls: { certFile: 'no.pem', keyFile } })).rejects.toThrow(
-        `${resolve('no.pem')} cannot be read as PEM of a certificate: ENOENT`,
-      );
-    });
-
     it.each<[what: string, breakFiles: (tls: TlsFiles) => Promise<void>, message: RegExp]>([
       [
         'is missing',
         ({ certFile }) => rm(certFile),
-        /cert\.pem cannot be read as PEM of a certificate: ENOENT/,
+        /^\/.*cert\.pem cannot be read as PEM of a certificate: ENOENT/,
       ],
       [
         'is not a certificate',

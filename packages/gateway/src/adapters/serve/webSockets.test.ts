@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
-import type { Listening } from './serveOptions.ts';
+import type { Listening, ServeOptions } from './serveOptions.ts';
 import { adapters, dial, ok, until, type TestConnection } from './testing/dial.ts';
 import { handshake, recordingAcceptor, recordingHandler, type RecordingHandler } from './testing/sockets.ts';
 
@@ -20,33 +21,40 @@ const closeOf = async (client: WebSocket) => {
 };
 
 /** Opens a connection without a WebSocket client, so that the test can stop reading. */
-async function raw(listening: Listening, head: string) {
-  const connection = await dial(listening);
-  connection.socket.write(`${head}\r\n`);
-  return connection;
-}
+const raw = (listening: Listening, head: string) => dial(listening, `${head}\r\n`);
 
 describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   const isNode = adapter === 'node:http';
   /** Close code for a message that the parser rejects: uWebSockets.js sends no close frame. */
   const tooLargeCode = isNode ? 1009 : 1006;
 
-  const serveSockets = (upgrade: Service['upgrade'], maxMessageSize?: number) =>
-    listen({
-      handle: ({ path }) => ok(path),
-      ...(upgrade && { upgrade }),
-      ...(maxMessageSize !== undefined && { maxMessageSize }),
-    });
+  const serveSockets = (upgrade: Service['upgrade'], maxMessageSize?: number, options: ServeOptions = {}) => {
+    const service = { ...(upgrade && { upgrade }), ...(maxMessageSize !== undefined && { maxMessageSize }) };
+    return listen({ handle: ({ path }) => ok(path), ...service }, options);
+  };
+
+  /** Serves WebSockets whose handlers are recorded. */
+  async function serveRecorded(options: ServeOptions = {}, maxMessageSize?: number) {
+    const { accept, handlers } = recordingAcceptor();
+    return { handlers, listening: await serveSockets(() => accept, maxMessageSize, options) };
+  }
 
   /** Opens a WebSocket and returns both ends. */
   async function open(
     maxMessageSize?: number,
   ): Promise<{ client: WebSocket; server: RecordingHandler; listening: Listening }> {
-    const { accept, handlers } = recordingAcceptor();
-    const listening = await serveSockets(() => accept, maxMessageSize);
+    const { handlers, listening } = await serveRecorded({}, maxMessageSize);
     const client = connectTo(listening);
     await once(client, 'open');
     return { client, server: handlers[0] as RecordingHandler, listening };
+  }
+
+  /** Opens a WebSocket whose client is a bare connection, and returns both ends. */
+  async function openRaw(options: ServeOptions = {}) {
+    const { handlers, listening } = await serveRecorded(options);
+    const connection = await raw(listening, handshake);
+    await until(() => expect(connection.text()).toContain('101'));
+    return { ...connection, server: handlers[0] as RecordingHandler };
   }
 
   /** Whether a connection serves a request after a rejected upgrade; on node:http, whether it ends instead. */
@@ -95,12 +103,8 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     });
 
     it('bufferedBytes counts unsent bytes, and drained is called when they are sent', async () => {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await serveSockets(() => accept);
-      const { socket, text } = await raw(listening, handshake);
-      await until(() => expect(text()).toContain('101'));
+      const { server, socket, text } = await openRaw();
       socket.pause();
-      const server = handlers[0] as RecordingHandler;
       for (let n = 0; n < 200; n += 1) server.socket.send('x'.repeat(100_000));
       expect(server.socket.bufferedBytes).toBeGreaterThan(5_000_000);
       expect(server.events).toEqual([]);
@@ -127,19 +131,15 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     );
 
     it('a WebSocket is terminated for more than 100 pings in a second', async () => {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await serveSockets(() => accept);
-      const { closed, socket, text } = await raw(listening, handshake);
-      await until(() => expect(text()).toContain('101'));
-      // An empty ping, masked with zeros.
-      const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+      const { closed, server, socket, text } = await openRaw();
+      const ping = frame('', { opcode: 9 });
       const write = (pings: number) => socket.write(Buffer.concat(Array.from({ length: pings }, () => ping)));
       write(100);
       await until(() => expect(text()).toContain('\uFFFD\0'.repeat(100)));
       // On a busy machine that second has passed, and another may begin amid these pings.
       write(202);
       await closed;
-      expect(handlers[0]?.events.slice(-2)).toEqual(['pings', 'closed']);
+      expect(server.events.slice(-2)).toEqual(['pings', 'closed']);
     });
 
     it('a client that closes with the reason "Received too big message" is not reported for a limit', async () => {
@@ -186,10 +186,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   it('an open WebSocket counts as a connection for maxConnections', async () => {
-    const listening = await listen(
-      { handle: () => ok(), upgrade: () => recordingHandler },
-      { maxConnections: 1 },
-    );
+    const { listening } = await serveRecorded({ maxConnections: 1 });
     const client = connectTo(listening);
     await once(client, 'open');
     const { closed, text } = await dial(listening);
@@ -197,23 +194,19 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     expect(text()).toMatch(/^HTTP\/1\.1 503 /);
     client.close();
     await until(() => expect(listening.connections().webSockets).toBe(0));
-    const { socket, text: next } = await dial(listening);
-    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { text: next } = await dial(listening, 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => expect(next()).toMatch(/^HTTP\/1\.1 200 /));
   });
 
   describe('closed WebSockets whose clients leave the connection open', () => {
     /** Opens WebSockets whose clients never end the connection. */
     async function openHalf(count: number, maxConnections?: number) {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await listen(
-        { handle: () => ok(), upgrade: () => accept },
+      const { handlers, listening } = await serveRecorded(
         maxConnections === undefined ? {} : { maxConnections },
       );
       const clients: TestConnection[] = [];
       for (let opened = 1; opened <= count; opened += 1) {
-        const client = await dial(listening, { allowHalfOpen: true });
-        client.socket.write(`${handshake}\r\n`);
+        const client = await dial(listening, `${handshake}\r\n`, { allowHalfOpen: true });
         await until(() => expect(handlers).toHaveLength(opened));
         clients.push(client);
       }
@@ -257,17 +250,6 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   describe('maxUnsentSize of WebSockets', () => {
-    async function serveBounded(socketBytes: number) {
-      const { accept, handlers } = recordingAcceptor();
-      const listening = await listen(
-        { handle: () => ok(), upgrade: () => accept },
-        {
-          maxUnsentSize: 10 * socketBytes,
-        },
-      );
-      return { listening, handlers };
-    }
-
     /** Opens WebSockets whose clients do not read, and sends a number of bytes to each. */
     async function unread(listening: Listening, handlers: RecordingHandler[], sizes: readonly number[]) {
       for (const [index, size] of sizes.entries()) {
@@ -279,7 +261,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     }
 
     it('a tenth of maxUnsentSize terminates the WebSockets with the most unsent bytes', async () => {
-      const { listening, handlers } = await serveBounded(20_000_000);
+      const { listening, handlers } = await serveRecorded({ maxUnsentSize: 200_000_000 });
       // The kernel takes some megabytes of each socket.
       await unread(listening, handlers, [10_000_000, 30_000_000, 9_000_000]);
       expect(handlers.map(({ events }) => events)).toEqual([[], ['unsent-bytes', 'closed'], []]);
@@ -288,12 +270,10 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     });
 
     it('a WebSocket with more unsent bytes than a quarter of what all may have is terminated instead of closed', async () => {
-      const { listening, handlers } = await serveBounded(40_000_000);
-      const { closed, socket, text } = await raw(listening, handshake);
-      await until(() => expect(text()).toContain('101'));
+      const { closed, server, socket, text } = await openRaw({ maxUnsentSize: 400_000_000 });
       socket.pause();
-      handlers[0]?.socket.send('x'.repeat(25_000_000));
-      handlers[0]?.socket.close(1013, 'late');
+      server.socket.send('x'.repeat(25_000_000));
+      server.socket.close(1013, 'late');
       socket.resume();
       await closed;
       expect(text()).not.toContain('late');
@@ -302,46 +282,36 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   describe('WebSocket upgrades', () => {
-    it.each(['at once', 'later'])('an upgrade can be rejected with a response %s', async (when) => {
-      const rejection = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
-      const listening = await serveSockets(() => (when === 'later' ? Promise.resolve(rejection) : rejection));
-      const connection = await raw(listening, handshake);
-      await until(() => expect(connection.text()).toMatch(/^HTTP\/1\.1 401 .*x-why: because.*\r\n\r\nno$/s));
-      expect(await isServedCorrectly(connection)).toBe(true);
-    });
+    const rejection = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
+    const rejected = /^HTTP\/1\.1 401 .*x-why: because.*\r\n\r\nno$/s;
+    const failing = () => {
+      throw new Error('no');
+    };
 
-    it.each<[how: string, upgrade: () => never | Promise<never>]>([
-      [
-        'throws',
-        () => {
-          throw new Error('no');
-        },
-      ],
-      ['rejects', () => Promise.reject(new Error('no'))],
-    ])('an upgrade handler that %s gets 500', async (_how, upgrade) => {
+    it.each<[how: string, upgrade: Service['upgrade'], response: RegExp]>([
+      ['with a response', () => rejection, rejected],
+      ['with a response later', async () => rejection, rejected],
+      ['with 500 by a handler that throws', failing, /^HTTP\/1\.1 500 /],
+      ['with 500 by a handler that rejects', async () => failing(), /^HTTP\/1\.1 500 /],
+    ])('an upgrade is rejected %s', async (_how, upgrade, response) => {
       const connection = await raw(await serveSockets(upgrade), handshake);
-      await until(() => expect(connection.text()).toMatch(/^HTTP\/1\.1 500 /));
+      await until(() => expect(connection.text()).toMatch(response));
       expect(await isServedCorrectly(connection)).toBe(true);
     });
 
-    it.each<[what: string, upgrade: Service['upgrade']]>([
-      ['to a path without WebSockets', () => undefined],
-      ['to a service without WebSockets', undefined],
-    ])('an upgrade request %s is handled as a normal request', async (_what, upgrade) => {
-      const { text } = await raw(await serveSockets(upgrade), handshake);
-      await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
-    });
+    const accept = () => recordingHandler;
+    const withConnection = (value: string) =>
+      handshake.replace('Connection: Upgrade', `Connection: ${value}`);
 
-    it.each([
-      ['for another protocol', handshake.replace('websocket', 'h2c')],
-      ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w')],
-      ['with Connection: close', handshake.replace('Connection: Upgrade', 'Connection: close')],
-      [
-        'with Connection: upgrade, close',
-        handshake.replace('Connection: Upgrade', 'Connection: upgrade, close'),
-      ],
-    ])('an upgrade request %s is handled as a normal request', async (_what, head) => {
-      const { text } = await raw(await serveSockets(() => recordingHandler), head);
+    it.each<[what: string, head: string, upgrade: Service['upgrade']]>([
+      ['to a path without WebSockets', handshake, () => undefined],
+      ['to a service without WebSockets', handshake, undefined],
+      ['for another protocol', handshake.replace('websocket', 'h2c'), accept],
+      ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w'), accept],
+      ['with Connection: close', withConnection('close'), accept],
+      ['with Connection: upgrade, close', withConnection('upgrade, close'), accept],
+    ])('an upgrade request %s is handled as a normal request', async (_what, head, upgrade) => {
+      const { text } = await raw(await serveSockets(upgrade), head);
       await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
     });
 
@@ -359,7 +329,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     it('an upgrade whose client disconnects before the decision opens no WebSocket', async () => {
       const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
       let request: HttpRequest | undefined;
-      const accept = vi.fn<typeof recordingHandler>();
+      const opened = vi.fn<typeof recordingHandler>();
       const listening = await serveSockets((received) => {
         request = received;
         return decision.promise;
@@ -369,9 +339,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       expect(listening.inFlight()).toBe(1);
       socket.destroy();
       await until(() => expect(request?.signal.aborted).toBe(true));
-      decision.resolve(accept);
+      decision.resolve(opened);
       await until(() => expect(listening.inFlight()).toBe(0));
-      expect(accept).not.toHaveBeenCalled();
+      expect(opened).not.toHaveBeenCalled();
     });
 
     it('an upgrade gets 503 while the server stops', async () => {

@@ -5,9 +5,10 @@ import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { dial, get, ok, until } from '../serve/testing/dial.ts';
-import { listen } from './testing/listen.ts';
+import { dial, get, listenOn, ok, streamOf, until } from '../serve/testing/dial.ts';
 import type { HttpResponse } from '../../http/response.ts';
+
+const listen = listenOn(serve);
 
 // Only Linux distributes connections with SO_REUSEPORT.
 describe.runIf(process.platform === 'linux')('shared ports', () => {
@@ -27,8 +28,7 @@ describe.runIf(process.platform === 'linux')('shared ports', () => {
     const listening = await listen(() => ok('held'), { port, reusePort: true });
     release();
     await until(async () => {
-      const { socket, text } = await dial(listening);
-      socket.write(get('/'));
+      const { text } = await dial(listening, get('/'));
       await until(() => expect(text()).toContain('held'));
     });
   });
@@ -43,15 +43,8 @@ it('WebSockets open whose upgrades are accepted while the request of another con
 describe('responses to chunked requests', () => {
   const chunked = (path: string) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
-  const streamed = () =>
-    ok(
-      (async function* () {
-        yield new Uint8Array([104, 105]);
-      })(),
-    );
-
   it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => boolean]>([
-    ['streamed', streamed, (text) => text.endsWith('hi\r\n0\r\n\r\n')],
+    ['streamed', () => ok(streamOf('hi')), (text) => text.endsWith('hi\r\n0\r\n\r\n')],
     // Larger than the system's buffers: the rest waits until the client reads.
     ['large', () => ok('x'.repeat(20_000_000)), (text) => text.length > 20_000_000],
     ['small', () => ok('small'), (text) => text.endsWith('small')],
@@ -84,9 +77,8 @@ describe('responses to chunked requests', () => {
       handled.push(path);
       return ok('x'.repeat(20_000_000));
     });
-    const { socket, closed } = await dial(listening);
+    const { socket, closed } = await dial(listening, chunked('/first'));
     socket.pause();
-    socket.write(chunked('/first'));
     await new Promise((resolve) => setTimeout(resolve, 100));
     socket.write(get('/smuggled'));
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -106,8 +98,7 @@ it.each([
   ['GET', 'closes', 'Connection: other\r\n'],
 ])('a %s without a length %s its connection after the response', async (method, ending, option = '') => {
   const listening = await listen(({ path }) => ok(path));
-  const { socket, text, closed } = await dial(listening);
-  socket.write(`${method} /p HTTP/1.1\r\nHost: x\r\n${option}\r\n`);
+  const { text, closed } = await dial(listening, `${method} /p HTTP/1.1\r\nHost: x\r\n${option}\r\n`);
   await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\/p$/s));
   const actualEnding = await Promise.race([closed.then(() => 'closes'), sleep(200, 'keeps')]);
   expect(actualEnding).toBe(ending);
@@ -123,8 +114,7 @@ it('a POST with a Content-Length after a header with an empty name closes its co
   const body = get('/smuggled');
   const requestText = `POST /p HTTP/1.1\r\nHost: x\r\n: y\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   for (let at = requestText.indexOf('\n') + 1; at <= requestText.length; at += 1) {
-    const { socket, closed } = await dial(listening);
-    socket.write(requestText.slice(0, at));
+    const { socket, closed } = await dial(listening, requestText.slice(0, at));
     await sleep(2);
     socket.write(requestText.slice(at));
     await closed;

@@ -6,17 +6,11 @@ import type {
 } from '@uwsjs/core';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import type { OpenSockets } from '../serve/openSockets.ts';
+import { maxPayload, type OpenSockets } from '../serve/openSockets.ts';
 import type { RequestLimits } from '../serve/requestHead.ts';
 import { UwsRequest } from './request.ts';
 import type { UwsResponder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';
-
-/** If the limit is smaller, messages up to this size are received anyway, so that they can be rejected with 1009. */
-const minPayloadBytes = 65_536;
-
-/** Close reason of uWebSockets.js 20 for a message larger than `maxPayloadLength`. */
-const messageTooBigReason = 'Received too big message';
 
 interface WebSocketsOptions {
   readonly service: Service;
@@ -35,7 +29,7 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
   app.ws<SocketData>('/*', {
     // Maximum number of bytes of a message, complete or not, that uWS buffers. A frame that announces more ends the
     // connection; uWebSockets.js 20 then sends no close frame.
-    maxPayloadLength: Math.max(maxMessageSize, minPayloadBytes),
+    maxPayloadLength: maxPayload(maxMessageSize),
     // 0 means no limit. With a limit, uWebSockets.js 20 drops messages over it and reports this only by a return value.
     // The handler limits each socket by `bufferedBytes`, and `OpenSockets` limits all sockets together.
     maxBackpressure: 0,
@@ -52,15 +46,9 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
       data.socket.accept(data.accept);
     },
     message: (ws, message, isBinary) => {
-      const { socket } = ws.getUserData();
-      if (message.byteLength > maxMessageSize) {
-        socket?.handler?.limited('message-bytes');
-        socket?.close(1009, `The message is larger than ${maxMessageSize} bytes.`);
-      } else {
-        // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a
-        // call.
-        socket?.handler?.message(Buffer.from(new Uint8Array(message)), isBinary);
-      }
+      // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a call.
+      const data = Buffer.from(new Uint8Array(message));
+      ws.getUserData().socket?.receive(data, isBinary, maxMessageSize);
     },
     ping: (ws) => {
       const { socket } = ws.getUserData();
@@ -74,11 +62,7 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
     close: (ws, code, message) => {
       const { socket, request } = ws.getUserData();
       request.onDisconnect();
-      socket?.onClose();
-      // With any other code, the message is the close reason of the client.
-      if (code === 1006 && Buffer.from(message).toString() === messageTooBigReason)
-        socket?.handler?.limited('message-bytes');
-      responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
+      if (socket) responder.count(socket.onNativeClose(code, Buffer.from(message).toString()));
     },
   });
 }

@@ -9,15 +9,19 @@ const upgradeHeaders = 'Connection: Upgrade\r\nUpgrade: ';
 
 export const connectionCases: readonly RawCase[] = [
   ...rawCases({ uws: '200, open', serves: [list] }, [
+    // On node:http, the adapter does not know whether a body follows `Expect: 100-continue`.
     [
       'RFC 9110 §10.1.1',
       'a GET with Expect: 100-continue and no body is served',
       get('Expect: 100-continue\r\n'),
+      { node: '200, closed' },
     ],
+    // Node’s parser drops the bytes after an Upgrade in the same packet.
     [
       upgradeRule,
       'the body of an Upgrade to h2c is not run as a request',
       get(`${upgradeHeaders}h2c\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
+      { node: '200, closed', serves: [list] },
     ],
     [
       upgradeRule,
@@ -25,36 +29,21 @@ export const connectionCases: readonly RawCase[] = [
       get(
         `${upgradeHeaders}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: ${smuggled.length}\r\n`,
       ) + smuggled,
+      { node: '200, closed', serves: [list] },
     ],
   ]),
   ...rawCases({ uws: '200, closed', serves: [list] }, [
     [closeRule, 'Connection: close closes the connection', get('Connection: close\r\n')],
-    [closeRule, 'close in a Connection list closes the connection', get('Connection: keep-alive, close\r\n')],
-    [
-      closeRule,
-      'close in a second Connection header closes the connection',
-      get('Connection: keep-alive\r\nConnection: close\r\n'),
-    ],
+    // Node’s parser knows only `close` and `keep-alive` in `Connection`.
     [
       'RFC 9110 §7.6.1: unknown options are ignored.',
       'an unknown Connection option of five characters is ignored or closes the connection',
       get('Connection: x-abc\r\n'),
+      { node: '200, open' },
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [list] }, [
     [closeRule, 'a request after Connection: close is not run', get('Connection: close\r\n') + smuggled],
-    [
-      closeRule,
-      'a request after close in a Connection list is not run',
-      get('Connection: x, Close\r\n') + smuggled,
-    ],
-  ]),
-  ...rawCases({ uws: 'nothing, closed', serves: [create] }, [
-    [
-      closeRule,
-      'a request after a POST with Connection: close is not run',
-      post(`Connection: close\r\n${petLength}`, pet) + smuggled,
-    ],
   ]),
   ...rawCases(
     {
@@ -69,29 +58,31 @@ export const connectionCases: readonly RawCase[] = [
       ],
     ],
   ),
-  ...rawCases({ uws: '201 200, open', serves: [create, list] }, [
-    [
-      pipelineRule,
-      'a request pipelined after a POST gets its response after that of the POST',
-      post(petLength, pet) + get(),
-    ],
-  ]),
   ...rawCases({ uws: '400 by the parser, closed', serves: ['GET /a'] }, [
+    // On uws-pack 20.0.8: It does not answer a malformed pipelined request.
     [
       pipelineRule,
       'an error in a pipelined request does not affect the request before it',
       `${get('', '/a')}GET /b HTTP/1.1\r\n\r\n`,
+      { node: '404 400, closed', older: '404, open' },
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: ['GET /a'] }, [
+    // Node’s parser also reports an error in a pipelined request.
     [
       pipelineRule,
       'a framing error in a pipelined request closes the connection',
       get('', '/a') + get('Content-Length: 0\r\nContent-Length: 1\r\n', '/b') + get('', '/c'),
+      { node: '404 400, closed' },
     ],
   ]),
   ...rawCases({ uws: '404, open', serves: ['GET /a'] }, [
-    ['RFC 9112 §2.2', 'garbage after a request is not run', `${get('', '/a')}garbage\r\n\r\n`],
+    [
+      'RFC 9112 §2.2',
+      'garbage after a request is not run',
+      `${get('', '/a')}garbage\r\n\r\n`,
+      { node: '404 400, closed' },
+    ],
   ]),
   ...rawCases({ uws: '201, open', serves: [create] }, [
     [
@@ -123,8 +114,5 @@ export const connectionCases: readonly RawCase[] = [
       'the body of a request that gets 417 is not run as a request',
       post(`Expect: x\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     ],
-  ]),
-  ...rawCases({ uws: 'nothing, open', serves: [] }, [
-    ['RFC 9112 §9.5', 'a connection without a request gets no response', ' '.slice(1)],
   ]),
 ];

@@ -8,7 +8,6 @@ const postWithLength = (value: string) => post(`Content-Length: ${value}\r\n`, p
 
 export const contentLengthCases: readonly RawCase[] = [
   ...rawCases({ uws: '201, open', serves: [create] }, [
-    ['RFC 9112 §6.2', 'a POST with a Content-Length is served', post(petLength, pet)],
     [lengthGrammar, 'a Content-Length with leading zeros is accepted', postWithLength('00027')],
     [
       'RFC 9112 §5: whitespace around a value is not part of it.',
@@ -18,11 +17,6 @@ export const contentLengthCases: readonly RawCase[] = [
   ]),
   ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
     [lengthGrammar, 'a Content-Length with a plus sign is rejected', postWithLength('+27')],
-    [
-      'RFC 9110 §8.6: integer overflow must be prevented.',
-      'a Content-Length over 64 bits is rejected',
-      postWithLength('18446744073709551643'),
-    ],
     [severalLengths, 'a Content-Length that lists equal values is rejected', postWithLength('27, 27')],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [
@@ -53,20 +47,6 @@ export const contentLengthCases: readonly RawCase[] = [
       get(`Content-Length: ${smuggled.length}\r\n`) + smuggled,
     ],
   ]),
-  ...rawCases({ uws: '404, open', serves: ['POST /nowhere'] }, [
-    [
-      'RFC 9112 §6.3',
-      'the body of a request to an unknown path is not run as a request',
-      `POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
-    ],
-  ]),
-  ...rawCases({ uws: '400, open', serves: [create] }, [
-    [
-      'RFC 9112 §6.3',
-      'a body that gets 400 is not run as a request',
-      post(`Content-Length: ${smuggled.length}\r\n`, smuggled),
-    ],
-  ]),
   ...rawCases({ uws: '413, open', serves: [create], knownLimitation: 'A body that is not read to its end' }, [
     [
       'RFC 9110 §15.5.14',
@@ -86,6 +66,14 @@ export const contentLengthCases: readonly RawCase[] = [
   ]),
   ...rawCases(
     { uws: '201, open', serves: [], knownLimitation: 'Bytes beyond ASCII at the ends of a header value' },
-    [[lengthGrammar, 'a Content-Length that ends in a non-ASCII byte is rejected', postWithLength('27\xa0')]],
+    [
+      // uWebSockets.js hides a header with an empty name, and bytes beyond ASCII at the end of a value.
+      [
+        lengthGrammar,
+        'a Content-Length that ends in a non-ASCII byte is rejected',
+        postWithLength('27\xa0'),
+        { node: '400, closed' },
+      ],
+    ],
   ),
 ];

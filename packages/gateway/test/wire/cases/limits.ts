@@ -13,15 +13,6 @@ export const limitCases: readonly RawCase[] = [
   ...rawCases({ uws: '414, closed', serves: [] }, [
     [targetLimit, 'a target of 16,385 bytes is rejected', get('', longTarget(16_385))],
   ]),
-  ...rawCases({ uws: '431 by the parser, closed', serves: [] }, [
-    [targetLimit, 'a target of 100,000 bytes is rejected', get('', longTarget(100_000))],
-    [headerLimit, 'header lines of 100,000 bytes are rejected', get(longHeader(100_000))],
-    [
-      'RFC 9112 §3: 501; this adapter sends 400 and keeps 5xx for server errors.',
-      'a method of 100,000 bytes is rejected',
-      `${'A'.repeat(100_000)} /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n`,
-    ],
-  ]),
   ...rawCases({ uws: '200, open', serves: [list] }, [
     [headerLimit, 'header lines of 16,384 bytes are served', get(longHeader(16_375))],
   ]),
@@ -41,11 +32,6 @@ export const limitCases: readonly RawCase[] = [
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [] }, [
-    [
-      targetLimit,
-      'a request after a target over the limit is not run',
-      get('', longTarget(20_000)) + smuggled,
-    ],
     [headerLimit, 'a request after headers over the limit is not run', get(longHeader(20_000)) + smuggled],
   ]),
 ];

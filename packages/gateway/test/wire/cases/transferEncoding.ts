@@ -1,5 +1,5 @@
 import { rawCases, type RawCase } from '../rawCase.ts';
-import { chunked, chunkedPet, create, get, post, smuggled, smuggledCreate } from '../rawRequests.ts';
+import { chunked, chunkedPet, create, get, post, smuggled } from '../rawRequests.ts';
 
 const unknownCoding = 'RFC 9112 §6.1: an unknown coding gets 501 or 400; this adapter sends 400.';
 const lastCoding =
@@ -10,24 +10,27 @@ const postWithCoding = (value: string) => post(`Transfer-Encoding: ${value}\r\n`
 
 export const transferEncodingCases: readonly RawCase[] = [
   ...rawCases({ uws: '201, closed', serves: [create] }, [
-    ['RFC 9112 §7.1', 'a chunked POST is served', post(chunked, chunkedPet)],
+    // Node’s parser reads the trailers of chunked requests.
+    ['RFC 9112 §7.1', 'a chunked POST is served', post(chunked, chunkedPet), { node: '201, open' }],
     [
       'RFC 9112 §7: names of codings are case-insensitive.',
       'Transfer-Encoding: chunked in other letter case is served',
       post('Transfer-Encoding: ChUnKeD\r\n', chunkedPet),
+      { node: '201, open' },
     ],
+    // Node’s parser rejects a space after `chunked`.
     [
       'RFC 9112 §5',
       'Transfer-Encoding: chunked with whitespace around it is served',
       post('Transfer-Encoding: \t chunked \t\r\n', chunkedPet),
+      { node: 'nothing, closed' },
     ],
   ]),
   ...rawCases({ uws: '200, closed', serves: ['GET /v1/pets'] }, [
-    ['RFC 9110 §9.3.1', 'a chunked GET is served', get(chunked) + chunkedPet],
+    ['RFC 9110 §9.3.1', 'a chunked GET is served', get(chunked) + chunkedPet, { node: '200, open' }],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [] }, [
     [unknownCoding, 'Transfer-Encoding: xchunked is rejected', postWithCoding('xchunked')],
-    [unknownCoding, 'Transfer-Encoding: gzip, chunked is rejected', postWithCoding('gzip, chunked')],
     [lastCoding, 'an empty Transfer-Encoding on a GET is rejected', get('Transfer-Encoding:\r\n') + smuggled],
     [
       'RFC 9112 §6.1',
@@ -55,11 +58,6 @@ export const transferEncodingCases: readonly RawCase[] = [
       bothHeaders,
       'Transfer-Encoding before Content-Length (TE.CL) is rejected',
       post(`${chunked}Content-Length: 4\r\n`, `23\r\n${smuggled}\r\n0\r\n\r\n`),
-    ],
-    [
-      bothHeaders,
-      'a create in the body of a request with Content-Length and Transfer-Encoding (CL.TE) is not stored',
-      post(`Content-Length: ${5 + smuggledCreate.length}\r\n${chunked}`, `0\r\n\r\n${smuggledCreate}`),
     ],
   ]),
   ...rawCases({ uws: '400, closed', serves: [] }, [

@@ -49,13 +49,16 @@ export interface TestConnection {
   readonly closed: Promise<unknown>;
 }
 
-/** Connects to a server for the duration of the running test. */
+/**
+ * Connects to a server for the duration of the running test.
+ * @param bytes are sent at once. Default: none
+ */
 export async function dial(
   { port }: Pick<Listening, 'port'>,
-  { encoding, ...options }: { allowHalfOpen?: boolean; encoding?: BufferEncoding } = {},
+  bytes: string | Uint8Array = '',
+  options: { allowHalfOpen?: boolean } = {},
 ): Promise<TestConnection> {
   const socket = connect({ ...options, port, host: '127.0.0.1' });
-  if (encoding) socket.setEncoding(encoding);
   onTestFinished(() => {
     socket.destroy();
   });
@@ -65,7 +68,19 @@ export async function dial(
   // A reset also counts as closed.
   const closed = once(socket, 'close').catch(() => {});
   await once(socket, 'connect');
+  socket.write(bytes);
   return { socket, text: () => received, closed };
+}
+
+/** The body of a streamed response with these chunks. */
+export async function* streamOf(...chunks: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/** Blocks the event loop. */
+export function blockFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
 }
 
 /** Creates a response with status 200. */

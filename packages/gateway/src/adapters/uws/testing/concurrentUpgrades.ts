@@ -7,16 +7,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketAcceptor } from '../../../http/webSocket.ts';
+import { recordingHandler } from '../../serve/testing/sockets.ts';
 import { serve } from '../serve.ts';
 
-const accept: SocketAcceptor = (socket) => ({
+const echo: SocketAcceptor = (socket) => ({
+  ...recordingHandler(socket),
   inFlight: 0,
   message: (data) => socket.send(data.toString()),
-  pinged: () => {},
-  drained: () => {},
-  limited: () => {},
-  closed: async () => {},
-  drain: () => socket.close(1001),
 });
 
 let release = Promise.withResolvers<void>();
@@ -25,7 +22,7 @@ const listening = await serve({
     release.resolve();
     return { status: 200, headers: [], body: 'released' };
   },
-  upgrade: () => release.promise.then(() => accept),
+  upgrade: () => release.promise.then(() => echo),
 });
 
 let openedSockets = 0;
