@@ -19,6 +19,10 @@ export class BunRequest extends FetchRequest {
   hasResponse = false;
   #address: string | undefined;
   #body: Bytes | undefined;
+  /** Created for a body that is read in chunks. */
+  #counter: ChunkCounter | undefined;
+  /** Whether the client is to send the next chunk of its body. */
+  #isReading = false;
   #isKept = false;
   /** Not `Request.signal`, which does not report the end of a WebSocket. */
   #abort: AbortController | undefined;
@@ -57,22 +61,30 @@ export class BunRequest extends FetchRequest {
     return body;
   }
 
-  /** Bun closes the connection of a client that does not send, but not while the reader is busy. */
-  override async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
+  override bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     this.keep();
+    return super.bodyChunks(maxBytes);
+  }
+
+  /** Without a signal, and without `keep`: the responder calls it for a request that is still waiting after some time. */
+  protected override watch(onAbort: () => void): () => void {
+    this.whenAborted(onAbort);
+    return () => {};
+  }
+
+  /** Bun closes the connection of a client that does not send, but not while the reader is busy. */
+  protected override beforeRead(): void {
+    this.#isReading = true;
     this.release();
-    const counter = new ChunkCounter();
-    for await (const chunk of super.bodyChunks(maxBytes)) {
-      this.#server.timeout(this.native, 0);
-      if (counter.isFlood(chunk)) {
-        // As if the client had disconnected: Bun cannot close the connection.
-        this.onDisconnect();
-        this.signal.throwIfAborted();
-      }
-      yield chunk;
-      this.release();
-    }
-    this.#server.timeout(this.native, 0);
+  }
+
+  protected override afterRead(chunk: Uint8Array | undefined): void {
+    this.#isReading = false;
+    this.release(0);
+    if (chunk === undefined || !(this.#counter ??= new ChunkCounter()).isFlood(chunk)) return;
+    // As if the client had disconnected: Bun cannot close the connection.
+    this.onDisconnect();
+    this.signal.throwIfAborted();
   }
 
   protected override chunks(): ReadableStream<Bytes> | null {
@@ -100,7 +112,7 @@ export class BunRequest extends FetchRequest {
     this.#isKept = true;
     if (this.native.signal.aborted) this.onDisconnect();
     else this.native.signal.addEventListener('abort', () => this.onDisconnect());
-    this.#server.timeout(this.native, 0);
+    this.release(this.#isReading ? idleSeconds : 0);
   }
 
   /** Called while the client is to send or to read: Bun may close the connection if it is idle for `seconds`. */

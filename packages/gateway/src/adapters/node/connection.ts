@@ -81,6 +81,7 @@ export class Message extends http.IncomingMessage {
   #receiver: BodyBuffer | undefined = undefined;
   /** The chunk that is passed on with the next one, which tells whether it is the last. */
   #chunk: Uint8Array = noBytes;
+  #onRest: (() => void) | undefined = undefined;
 
   /**
    * Whether the parser stops: as set by Node, and after the connection was closed. Otherwise, Node would create a request
@@ -100,6 +101,27 @@ export class Message extends http.IncomingMessage {
   passBodyTo(receiver?: BodyBuffer): void {
     this.#isUnread = true;
     this.#receiver = receiver;
+  }
+
+  /**
+   * Passes on the chunks that the parser has in this turn of the event loop: most chunked bodies are in one packet with their
+   * head. Calls `onRest` if the body has not ended by then; its stream has the rest.
+   */
+  passArrivedTo(receiver: BodyBuffer, onRest: () => void): void {
+    this.passBodyTo(receiver);
+    this.#onRest = onRest;
+    // Not in a tick, since Node drains them between a chunk and the end of the message.
+    if (arriving.push(this) === 1) setImmediate(streamRests);
+  }
+
+  streamRest(): void {
+    const receiver = this.#receiver;
+    // The body has ended.
+    if (receiver === undefined) return;
+    this.#isUnread = false;
+    this.#receiver = undefined;
+    if (this.#chunk !== noBytes) receiver.push(this.#chunk, false, true);
+    this.#onRest?.();
   }
 
   /** Called by the parser for each chunk, and with `null` for the end. */
@@ -130,6 +152,15 @@ export class Message extends http.IncomingMessage {
   }
 }
 
+/** Messages whose chunks are passed on in this turn of the event loop. */
+let arriving: Message[] = [];
+
+function streamRests(): void {
+  const messages = arriving;
+  arriving = [];
+  for (const message of messages) message.streamRest();
+}
+
 /** A request to the server of this adapter (`serve`). */
 export class ServedRequest extends NodeRequest {
   declare protected readonly message: Message;
@@ -158,9 +189,24 @@ export class ServedRequest extends NodeRequest {
     this.#connection.requests.add(this);
   }
 
+  override get hasSmallBody(): boolean {
+    return this.#mayHaveArrived || super.hasSmallBody;
+  }
+
+  /** Whether the body is chunked, so that its end may be in the packet that is being parsed. */
+  get #mayHaveArrived(): boolean {
+    return Number.isNaN(this.bodyLength) && !this.awaitsContinue && (!this.isLast || this.closesAtOnce);
+  }
+
   protected override receive(body: BodyBuffer): void {
-    if (this.hasSmallBody) this.message.passBodyTo(body);
-    else super.receive(body);
+    if (!this.hasSmallBody) super.receive(body);
+    else if (!this.#mayHaveArrived) this.message.passBodyTo(body);
+    else {
+      this.message.passArrivedTo(body, () => {
+        super.receive(body);
+        this.onBodyEnd();
+      });
+    }
   }
 }
 

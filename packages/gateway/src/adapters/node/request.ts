@@ -66,6 +66,8 @@ export abstract class NodeRequest extends ServerRequest {
       // After an upgrade request, Node's parser drops the rest of the packet, so that the next bytes may be the end of
       // another request (Node 22 to 26). `attachWebSockets` takes over upgrade requests without a body.
       head.isUpgrade;
+    this.closesAtOnce =
+      head.isLast && this.rejection === undefined && !head.isHostOptional && !head.isUpgrade;
     // An HTTP/1.0 client does not wait, even with `Expect`.
     this.awaitsContinue = head.awaitsContinue && !head.isHostOptional;
   }

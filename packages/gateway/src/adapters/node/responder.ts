@@ -83,11 +83,11 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
   }
 
   protected writeSmall(
-    { res, method }: NodeRequest,
+    { isLast, res, method }: NodeRequest,
     fields: Fields,
     { status, body }: HttpResponse,
   ): boolean {
-    if (this.isDraining) fields.push('Connection', 'close');
+    if (isLast || this.isDraining) fields.push('Connection', 'close');
     if (hasNoContent(status)) res.writeHead(status, fields).end();
     else {
       const whole = bufferedBody(body);

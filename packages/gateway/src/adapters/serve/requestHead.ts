@@ -215,6 +215,8 @@ export abstract class ReceivedHead {
    * uncertain.
    */
   abstract readonly isLast: boolean;
+  /** Whether the client requests it, and the response may be written in the parser's own tick regardless. */
+  closesAtOnce = false;
 
   protected readonly limits: RequestLimits;
   #names: readonly string[];
@@ -276,11 +278,11 @@ export abstract class ReceivedHead {
   }
 
   /**
-   * Whether the request has a small body of known length. It is received before the request is handled: most arrive in
-   * the same packet, and a handler that does not need to wait takes a third less time.
+   * Whether the body is received before the request is handled: it is small, and most arrive in the same packet. A handler
+   * that does not need to wait takes a third less time.
    */
   get hasSmallBody(): boolean {
-    if (this.bodyLength === 0 || this.isLast) return false;
+    if (this.bodyLength === 0 || (this.isLast && !this.closesAtOnce)) return false;
     // Written so that NaN, an unknown length, returns false.
     if (!(this.bodyLength <= Math.min(smallBodyBytes, this.limits.maxBodySize))) return false;
     // With `Expect`, the client waits for a response before it sends the body (RFC 9110 §10.1.1).

@@ -193,7 +193,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     }
     const hasUnreadBody = request.bodyLength !== 0 && !request.isBodyTaken;
     const mustWait =
-      request.isLast ||
+      (request.isLast && (hasUnreadBody || !request.closesAtOnce)) ||
       request.isAborted ||
       request.awaitsContinue ||
       (hasUnreadBody && request.exceedsDiscardLimit);

@@ -52,10 +52,15 @@ export function receiveBody(
   // Fast check for nearly all requests.
   const isPlainJson = header === jsonContentType && !request.hasHeader('content-encoding');
   const type = isPlainJson && body.contentTypes.includes(header) ? header : bodyMediaType(request, body);
-  if (body.upload || type === multipartType) {
-    return type === undefined ? undefined : receiveUpload(request, body, body.upload, options);
-  }
   const { maxBodySize } = options.limits;
+  if (body.upload || type === multipartType) {
+    if (type === undefined) return undefined;
+    const { kind, maxSize = maxBodySize } = body.upload ?? {};
+    const whole = kind === 'bytes' || kind === 'blob' ? request.bodyNow?.(maxSize) : undefined;
+    if (whole === undefined) return receiveUpload(request, body, body.upload, options);
+    // Both are copies: the procedure may transfer the buffer, in which others may have bytes too.
+    return { content: kind === 'blob' ? new Blob([whole], { type: header }) : new Uint8Array(whole) };
+  }
   const bytes = request.bodyNow?.(maxBodySize);
   if (bytes) return textBody(body, type, bytes);
   return readAllBytes(request, maxBodySize).then((received) => textBody(body, type, received));

@@ -130,7 +130,7 @@ class RestRun extends RequestRun implements CallSource {
     let body: MaybePromise<RawBody | undefined>;
     try {
       if (output.kind === 'media') {
-        this.#mediaType = negotiate(request.header('accept'), [...output.types.keys()]);
+        this.#mediaType = negotiate(request.header('accept'), output.types);
       }
       body = input.body && receiveBody(request, input.body, this.settings);
     } catch (cause) {
@@ -157,11 +157,9 @@ class RestRun extends RequestRun implements CallSource {
 
   protected start(ctx: unknown): void {
     const { context } = this;
-    const { output, procedure } = this.#operation;
+    const { procedure } = this.#operation;
     context.outcome.operation = procedure.path;
     if (ctx instanceof Failure) return this.#respondWithError(ctx.error);
-    // A stream outlives its call: its signal must abort when the client disconnects.
-    if (output.kind !== 'json') context.follow();
     this.ctx = ctx;
     context.ctx = ctx;
     if (this.key !== undefined && procedure.isReplayed) this.#reserveKey(this.key);
@@ -198,6 +196,7 @@ class RestRun extends RequestRun implements CallSource {
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, eventTimes, limits, toError, watch } = this.settings;
+    this.context.follow();
     try {
       this.context.response.body = await eventBody(output, {
         parse,
@@ -228,7 +227,9 @@ class RestRun extends RequestRun implements CallSource {
     }
     // Headers that the producer of a stream sets later are ignored: whether they arrive before the head depends on timing.
     const isStream = typeof response.body === 'object' && isBodyStream(response.body);
-    if (!isStream && this.#operation.procedure.mayReturnAsync) this.#discardUnread(value);
+    // A stream outlives its call: its signal must abort when the client disconnects.
+    if (isStream) this.context.follow();
+    else if (this.#operation.procedure.mayReturnAsync) this.#discardUnread(value);
     this.#respond(isStream ? OutgoingResponse.of(response) : response);
   }
 
@@ -283,10 +284,13 @@ const maxAcceptLength = 1024;
  * @param accept the header `Accept`. `undefined` if it is missing or empty: the request accepts any type.
  * @throws {RestStatusError} 406 if the request accepts none of the types
  */
-function negotiate(accept: string | undefined, types: readonly string[]): string {
+function negotiate(accept: string | undefined, media: ReadonlyMap<string, unknown>): string {
+  const types = [...media.keys()];
+  // Nearly all requests, for which Negotiator would copy and sort the list.
+  if (types[0] !== undefined && (accept === undefined || accept === '*/*')) return types[0];
   const isRead = accept !== undefined && accept.length <= maxAcceptLength;
   const headers = isRead ? { accept } : {};
-  const [type] = new Negotiator({ headers }).mediaTypes([...types]);
+  const [type] = new Negotiator({ headers }).mediaTypes(types);
   if (type !== undefined) return type;
   throw new RestStatusError('NOT_ACCEPTABLE', 406, `Accept must allow one of ${types.join(', ')}.`);
 }
