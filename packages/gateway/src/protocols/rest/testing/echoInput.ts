@@ -52,5 +52,5 @@ export async function sendInput(
       ...headers,
     },
   });
-  return { status: response.status, body: (await response.json()) as unknown };
+  return { status: response.status, body: await response.json() };
 }
