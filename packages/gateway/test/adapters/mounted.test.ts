@@ -113,7 +113,7 @@ const mounts: Readonly<Record<string, () => Promise<RequestListener>>> = {
       { prefix: '/api' },
     );
     await app.ready();
-    return app.routing;
+    return (req, res) => app.routing(req, res);
   },
   async 'Fastify after its body parsers'() {
     const app = fastify();
@@ -128,7 +128,7 @@ const mounts: Readonly<Record<string, () => Promise<RequestListener>>> = {
       handler(Object.assign(request.raw, { body: request.body }), reply.raw);
     });
     await app.ready();
-    return app.routing;
+    return (req, res) => app.routing(req, res);
   },
 };
 
