@@ -1,51 +1,49 @@
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { endless } from '../testing/streams.ts';
 import { headersOf, OutgoingResponse, reportedStream, ResponseControls, statusText } from './response.ts';
 
-describe('a reported stream', () => {
-  it('return reports the end at once, even if the source never returns', async () => {
-    const seen: unknown[] = [];
-    const source = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => new Promise<never>(() => {}),
-        return: () => new Promise<never>(() => {}),
-      }),
-    };
-    const reported = reportedStream(source, (error) => seen.push(error));
-    void reported[Symbol.asyncIterator]().return?.();
-    expect(seen).toEqual([undefined]);
-  });
+it('return of a reported stream reports the end at once, even if the source never returns', async () => {
+  const seen: unknown[] = [];
+  const source = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<never>(() => {}),
+      return: () => new Promise<never>(() => {}),
+    }),
+  };
+  const reported = reportedStream(source, (error) => seen.push(error));
+  void reported[Symbol.asyncIterator]().return?.();
+  expect(seen).toEqual([undefined]);
+});
 
-  it('return disposes of an iterator that has Symbol.asyncDispose', async () => {
-    const seen: string[] = [];
-    const source = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => new Promise<never>(() => {}),
-        return: async () => {
-          seen.push('return');
-          return { done: true as const, value: undefined };
-        },
-        [Symbol.asyncDispose]: async () => void seen.push('dispose'),
-      }),
-    };
-    const reported = reportedStream(source, () => {});
-    await reported[Symbol.asyncIterator]().return?.();
-    expect(seen).toEqual(['dispose']);
-  });
+it('return of a reported stream disposes of an iterator that has Symbol.asyncDispose', async () => {
+  const seen: string[] = [];
+  const source = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<never>(() => {}),
+      return: async () => {
+        seen.push('return');
+        return { done: true as const, value: undefined };
+      },
+      [Symbol.asyncDispose]: async () => void seen.push('dispose'),
+    }),
+  };
+  const reported = reportedStream(source, () => {});
+  await reported[Symbol.asyncIterator]().return?.();
+  expect(seen).toEqual(['dispose']);
+});
 
-  it.each<[how: string, next: () => Promise<Uint8Array>, error: unknown]>([
-    ['complete', async () => new Uint8Array(1), undefined],
-    ['failing', async () => Promise.reject(new Error('no')), new Error('no')],
-  ])('the end of a %s stream is reported once', async (_how, next, error) => {
-    const { iterable, seen } = endless(next, 3);
-    const ends: unknown[] = [];
-    const iterator = reportedStream(iterable, (cause) => ends.push(cause))[Symbol.asyncIterator]();
-    for (let requests = 0; requests < 5; requests += 1) await iterator.next().catch(() => {});
-    await iterator.return?.();
-    expect([ends, seen.returned]).toEqual([[error], 1]);
-  });
+it.each<[how: string, next: () => Promise<Uint8Array>, error: unknown]>([
+  ['complete', async () => new Uint8Array(1), undefined],
+  ['failing', async () => Promise.reject(new Error('no')), new Error('no')],
+])('the end of a %s stream is reported once', async (_how, next, error) => {
+  const { iterable, seen } = endless(next, 3);
+  const ends: unknown[] = [];
+  const iterator = reportedStream(iterable, (cause) => ends.push(cause))[Symbol.asyncIterator]();
+  for (let requests = 0; requests < 5; requests += 1) await iterator.next().catch(() => {});
+  await iterator.return?.();
+  expect([ends, seen.returned]).toEqual([[error], 1]);
 });
 
 it('statusText returns the same phrases as STATUS_CODES of Node', () => {
@@ -70,26 +68,24 @@ it('response.header replaces earlier values of a header, in any case of its name
   ]);
 });
 
-describe('OutgoingResponse', () => {
-  const shared = [['content-type', 'text/plain']] as const;
-  const create = (body?: OutgoingResponse['body']) => new OutgoingResponse(200, [['x-a', '1']], body, shared);
+const shared = [['content-type', 'text/plain']] as const;
+const create = (body?: OutgoingResponse['body']) => new OutgoingResponse(200, [['x-a', '1']], body, shared);
 
-  it('header, append and delete do not modify the shared list', () => {
-    const response = create();
-    response.append('X-a', '2');
-    response.header('x-A', '3');
-    response.append('x-b', '4');
-    response.header('Content-Type', 'text/html');
-    response.delete('missing');
-    expect(Object.fromEntries(headersOf(response))).toEqual({
-      'x-a': '3',
-      'x-b': '4',
-      'content-type': 'text/html',
-    });
-    response.delete('CONTENT-TYPE');
-    expect(response.get('content-type')).toBeUndefined();
-    expect(shared).toEqual([['content-type', 'text/plain']]);
+it('header, append and delete of OutgoingResponse do not modify the shared list', () => {
+  const response = create();
+  response.append('X-a', '2');
+  response.header('x-A', '3');
+  response.append('x-b', '4');
+  response.header('Content-Type', 'text/html');
+  response.delete('missing');
+  expect(Object.fromEntries(headersOf(response))).toEqual({
+    'x-a': '3',
+    'x-b': '4',
+    'content-type': 'text/html',
   });
+  response.delete('CONTENT-TYPE');
+  expect(response.get('content-type')).toBeUndefined();
+  expect(shared).toEqual([['content-type', 'text/plain']]);
 });
 
 it.each([

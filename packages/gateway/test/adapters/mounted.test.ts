@@ -113,7 +113,7 @@ const mounts: Readonly<Record<string, () => Promise<RequestListener>>> = {
       { prefix: '/api' },
     );
     await app.ready();
-    return app.routing;
+    return (req, res) => app.routing(req, res);
   },
   async 'Fastify after its body parsers'() {
     const app = fastify();
@@ -128,7 +128,7 @@ const mounts: Readonly<Record<string, () => Promise<RequestListener>>> = {
       handler(Object.assign(request.raw, { body: request.body }), reply.raw);
     });
     await app.ready();
-    return app.routing;
+    return (req, res) => app.routing(req, res);
   },
 };
 
@@ -220,65 +220,60 @@ it('agents find the protected resource of a gateway that is mounted below a path
   expect(await (await fetch(`${origin}${place}`)).json()).toMatchObject({ resource });
 });
 
-describe('nodeHandler after a body parser', () => {
-  const merge = { method: 'PATCH', path: '/small', type: 'application/merge-patch+json' };
-  const merged = { name: 'small', note: null };
-  it.each<[what: string, parser: RequestHandler, coding?: 'gzip' | undefined, request?: typeof merge]>([
-    ['JSON as text', express.text({ type: 'application/json' })],
-    ['JSON as bytes', express.raw({ type: 'application/json' })],
-    ['a merge patch as a value', express.json({ type: '*/*+json' }), undefined, merge],
-    ['a merge patch as text', express.text({ type: '*/*+json' }), undefined, merge],
-    ['decompressed JSON as a value', express.json(), 'gzip'],
-    ['decompressed JSON as text', express.text({ type: 'application/json' }), 'gzip'],
-    ['decompressed JSON as bytes', express.raw({ type: 'application/json' }), 'gzip'],
-  ])('nodeHandler reads a body that a parser has left as %s', async (_what, parser, coding, request) => {
-    const base = await listenAfterParsers((app) => app.use(parser));
-    const { method, path, type } = request ?? { method: 'POST', path: '', type: 'application/json' };
-    const body = request ? '{"note":null}' : '{"name":"ü"}';
-    const response = await fetch(`${base}/v1/texts${path}`, {
-      method,
-      headers: { 'content-type': type, ...(coding && { 'content-encoding': coding }) },
-      body: coding ? gzipSync(body) : body,
-    });
-    expect([response.status, await response.json()]).toEqual([200, request ? merged : { name: 'ü' }]);
+const merge = { method: 'PATCH', path: '/small', type: 'application/merge-patch+json' };
+const merged = { name: 'small', note: null };
+it.each<[what: string, parser: RequestHandler, coding?: 'gzip' | undefined, request?: typeof merge]>([
+  ['JSON as text', express.text({ type: 'application/json' })],
+  ['JSON as bytes', express.raw({ type: 'application/json' })],
+  ['a merge patch as a value', express.json({ type: '*/*+json' }), undefined, merge],
+  ['a merge patch as text', express.text({ type: '*/*+json' }), undefined, merge],
+  ['decompressed JSON as a value', express.json(), 'gzip'],
+  ['decompressed JSON as text', express.text({ type: 'application/json' }), 'gzip'],
+  ['decompressed JSON as bytes', express.raw({ type: 'application/json' }), 'gzip'],
+])('nodeHandler reads a body that a parser has left as %s', async (_what, parser, coding, request) => {
+  const base = await listenAfterParsers((app) => app.use(parser));
+  const { method, path, type } = request ?? { method: 'POST', path: '', type: 'application/json' };
+  const body = request ? '{"note":null}' : '{"name":"ü"}';
+  const response = await fetch(`${base}/v1/texts${path}`, {
+    method,
+    headers: { 'content-type': type, ...(coding && { 'content-encoding': coding }) },
+    body: coding ? gzipSync(body) : body,
+  });
+  expect([response.status, await response.json()]).toEqual([200, request ? merged : { name: 'ü' }]);
+});
+
+describe('without req.body', () => {
+  const message =
+    "A body parser already read the body of POST /v1/texts (multipart/form-data) and left no req.body that the gateway can use. Mount the gateway before the parser, or exclude the gateway's paths from the parser.";
+  const post = (url: string) => {
+    const form = new FormData();
+    form.set('name', 'x');
+    return fetch(url, { method: 'POST', body: form });
+  };
+  const consume = (req: IncomingMessage, next: () => void) => void req.resume().on('end', next);
+
+  it('nodeHandler passes an error that names the fix to Express if a parser has consumed the body', async () => {
+    const errors: unknown[] = [];
+    const base = await listenAfterParsers((app) => app.use((req, _res, next) => consume(req, next)), errors);
+    expect((await post(`${base}/v1/texts`)).status).toBe(500);
+    expect(errors).toEqual([new Error(message)]);
   });
 
-  describe('without req.body', () => {
-    const message =
-      "A body parser already read the body of POST /v1/texts (multipart/form-data) and left no req.body that the gateway can use. Mount the gateway before the parser, or exclude the gateway's paths from the parser.";
-    const post = (url: string) => {
-      const form = new FormData();
-      form.set('name', 'x');
-      return fetch(url, { method: 'POST', body: form });
-    };
-    const consume = (req: IncomingMessage, next: () => void) => void req.resume().on('end', next);
+  it('nodeHandler answers with 500 and emits a warning if a parser has consumed the body and no handler follows', async () => {
+    const emitWarning = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    onTestFinished(() => emitWarning.mockRestore());
+    const handler = nodeHandler(await createTexts());
+    const origin = await listen((req, res) => consume(req, () => handler(req, res)));
+    const response = await post(`${origin}/v1/texts`);
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('parser');
+    expect(emitWarning).toHaveBeenCalledWith(new Error(message));
+  });
 
-    it('nodeHandler passes an error that names the fix to Express if a parser has consumed the body', async () => {
-      const errors: unknown[] = [];
-      const base = await listenAfterParsers(
-        (app) => app.use((req, _res, next) => consume(req, next)),
-        errors,
-      );
-      expect((await post(`${base}/v1/texts`)).status).toBe(500);
-      expect(errors).toEqual([new Error(message)]);
-    });
-
-    it('nodeHandler answers with 500 and emits a warning if a parser has consumed the body and no handler follows', async () => {
-      const emitWarning = vi.spyOn(process, 'emitWarning').mockReturnValue();
-      onTestFinished(() => emitWarning.mockRestore());
-      const handler = nodeHandler(await createTexts());
-      const origin = await listen((req, res) => consume(req, () => handler(req, res)));
-      const response = await post(`${origin}/v1/texts`);
-      expect(response.status).toBe(500);
-      expect(await response.text()).not.toContain('parser');
-      expect(emitWarning).toHaveBeenCalledWith(new Error(message));
-    });
-
-    it('nodeHandler serves requests without a body after a parser that consumes bodies', async () => {
-      const base = await listenAfterParsers((app) => app.use((req, _res, next) => consume(req, next)));
-      expect((await fetch(`${base}/v1/texts/a`)).status).toBe(200);
-      expect((await post(`${base}/other`)).status).toBe(404);
-    });
+  it('nodeHandler serves requests without a body after a parser that consumes bodies', async () => {
+    const base = await listenAfterParsers((app) => app.use((req, _res, next) => consume(req, next)));
+    expect((await fetch(`${base}/v1/texts/a`)).status).toBe(200);
+    expect((await post(`${base}/other`)).status).toBe(404);
   });
 });
 
@@ -296,53 +291,49 @@ it('nodeHandler answers pipelined requests that middleware passes on in another 
   await vi.waitFor(() => expect(text).toMatch(/ 200 .*\{"name":"first"\}HTTP.* 200 .*\{"name":"second"\}$/s));
 });
 
-describe('paths outside of the gateway', () => {
-  it('nodeHandler passes a path outside of the gateway to the next handler of Express', async () => {
-    const app = express();
-    app.use('/api', nodeHandler(await createTexts()));
-    app.use((_req, res) => {
-      res.status(418).send('next');
-    });
-    const origin = await listen(app);
-    for (const path of ['/api', '/api/other', '/other']) {
-      expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 418]);
-    }
-    expect((await fetch(`${origin}/api/openapi.json`)).status).toBe(200);
+it('nodeHandler passes a path outside of the gateway to the next handler of Express', async () => {
+  const app = express();
+  app.use('/api', nodeHandler(await createTexts()));
+  app.use((_req, res) => {
+    res.status(418).send('next');
   });
-
-  it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
-    'nodeHandler answers %s, a path outside of its gateway, with 404 if no handler follows',
-    async (path) => {
-      const origin = await listen(nodeHandler(await createTexts('/api')));
-      const response = await fetch(`${origin}${path}`);
-      expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
-    },
-  );
-
-  it('nodeHandler of node:http passes a path outside of its gateway to the next handler', async () => {
-    const handler = nodeHandler(await createTexts('/api'));
-    const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
-    expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
-    expect((await fetch(`${origin}/api/v1/texts/a`)).status).toBe(200);
-  });
+  const origin = await listen(app);
+  for (const path of ['/api', '/api/other', '/other']) {
+    expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 418]);
+  }
+  expect((await fetch(`${origin}/api/openapi.json`)).status).toBe(200);
 });
 
-describe('a client that disconnects', () => {
-  it('a mounted gateway ends a subscription whose client disconnects', async () => {
-    const gateway = await createTexts();
-    const url = new URL(await listen(nodeHandler(gateway)));
-    const socket = connect(Number(url.port), url.hostname);
-    onTestFinished(() => {
-      socket.destroy();
-    });
-    let text = '';
-    socket.on('data', (chunk) => (text += String(chunk)));
-    socket.write('GET /trpc/count HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
-    await vi.waitFor(() => expect(text).toContain('data: 2'));
-    expect(subscriptions).toBe(1);
+it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
+  'nodeHandler answers %s, a path outside of its gateway, with 404 if no handler follows',
+  async (path) => {
+    const origin = await listen(nodeHandler(await createTexts('/api')));
+    const response = await fetch(`${origin}${path}`);
+    expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+  },
+);
+
+it('nodeHandler of node:http passes a path outside of its gateway to the next handler', async () => {
+  const handler = nodeHandler(await createTexts('/api'));
+  const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
+  expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
+  expect((await fetch(`${origin}/api/v1/texts/a`)).status).toBe(200);
+});
+
+it('a mounted gateway ends a subscription whose client disconnects', async () => {
+  const gateway = await createTexts();
+  const url = new URL(await listen(nodeHandler(gateway)));
+  const socket = connect(Number(url.port), url.hostname);
+  onTestFinished(() => {
     socket.destroy();
-    await vi.waitFor(() => expect(subscriptions).toBe(0));
   });
+  let text = '';
+  socket.on('data', (chunk) => (text += String(chunk)));
+  socket.write('GET /trpc/count HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+  await vi.waitFor(() => expect(text).toContain('data: 2'));
+  expect(subscriptions).toBe(1);
+  socket.destroy();
+  await vi.waitFor(() => expect(subscriptions).toBe(0));
 });
 
 it('nodeHandler does not change a response that another handler has sent', async () => {

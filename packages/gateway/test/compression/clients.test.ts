@@ -17,36 +17,34 @@ async function start() {
   return startCompressed({ cors: { origins: () => true } });
 }
 
-describe('fetch', () => {
-  const targets = ['/v1/animals', '/v1/csv', '/v1/ticks?count=3', '/openapi.json', '/large'];
+const targets = ['/v1/animals', '/v1/csv', '/v1/ticks?count=3', '/openapi.json', '/large'];
 
-  const program = `
-    const [origin, ...targets] = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv.at(-1));
-    const results = [];
-    for (const target of targets) {
-      const response = await fetch(origin + target);
-      const plain = await fetch(origin + target, { headers: { 'accept-encoding': 'identity' } });
-      results.push([response.headers.get('content-encoding') ?? 'decoded', (await response.text()) === (await plain.text())]);
-    }
-    console.log(JSON.stringify(results));`;
-  const runtimes = [
-    { name: 'node', title: 'this runtime', executable: process.execPath },
-    ...(everyForm ? runtimesToTest('node24', 'node26', 'bun', 'deno') : []),
-  ];
+const program = `
+  const [origin, ...targets] = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv.at(-1));
+  const results = [];
+  for (const target of targets) {
+    const response = await fetch(origin + target);
+    const plain = await fetch(origin + target, { headers: { 'accept-encoding': 'identity' } });
+    results.push([response.headers.get('content-encoding') ?? 'decoded', (await response.text()) === (await plain.text())]);
+  }
+  console.log(JSON.stringify(results));`;
+const runtimes = [
+  { name: 'node', title: 'this runtime', executable: process.execPath },
+  ...(everyForm ? runtimesToTest('node24', 'node26', 'bun', 'deno') : []),
+];
 
-  it.each(runtimes)('fetch of $title decodes what it accepts', async ({ executable, name }) => {
-    const { origin } = await start();
-    const run = {
-      deno: ['eval', '--no-config', program],
-      bun: ['-e', program],
-    }[name] ?? ['--input-type=module', '-e', program];
-    const { stdout } = await execute(executable, [...run, JSON.stringify([origin, ...targets])]);
-    for (const [coding, isEqual] of JSON.parse(stdout) as [string, boolean][]) {
-      // Deno and Bun may remove the header of what they have decoded.
-      expect([...codings, 'decoded']).toContain(coding);
-      expect(isEqual).toBe(true);
-    }
-  });
+it.each(runtimes)('fetch of $title decodes what it accepts', async ({ executable, name }) => {
+  const { origin } = await start();
+  const run = {
+    deno: ['eval', '--no-config', program],
+    bun: ['-e', program],
+  }[name] ?? ['--input-type=module', '-e', program];
+  const { stdout } = await execute(executable, [...run, JSON.stringify([origin, ...targets])]);
+  for (const [coding, isEqual] of JSON.parse(stdout) as [string, boolean][]) {
+    // Deno and Bun may remove the header of what they have decoded.
+    expect([...codings, 'decoded']).toContain(coding);
+    expect(isEqual).toBe(true);
+  }
 });
 
 describe.skipIf(!everyForm || browserMissing())('a browser', () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { longForm } from '@petstore/testing/forms';
@@ -91,7 +92,8 @@ class Observed {
 /** Calls in quick succession on one connection, until it is closed. `fetch` would send a call again. */
 async function callOverHttp(port: number, observed: Observed, protocol: Protocol, onReady: () => void) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  for (let count = 0, isOpen = true; isOpen; count += 1) {
+  let socket: Socket | undefined;
+  for (let count = 0, isOpen = true; isOpen && socket?.destroyed !== true; count += 1) {
     const name = `${protocol}-${count}`;
     const { body, headers = {}, target }: SentCall = protocols[protocol](name);
     const sent = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path: target });
@@ -99,6 +101,7 @@ async function callOverHttp(port: number, observed: Observed, protocol: Protocol
     sent.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     try {
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      ({ socket } = response);
       const received = await text(response);
       // Each call of a batch has its result, or one error is that of all.
       const calls = target.includes('batch=1') && response.statusCode !== 503 ? 2 : 1;
@@ -142,7 +145,8 @@ async function callOverSocket(port: number, observed: Observed, onReady: () => v
 /** Stops a server while clients call it over every protocol. */
 async function stopUnderLoad(round: number): Promise<Observed> {
   const observed = new Observed();
-  const { port, close } = await listen(await createNames(observed.ran));
+  const server = await listen(await createNames(observed.ran));
+  const { port } = server;
   const running = [...(Object.keys(protocols) as Protocol[]), 'socket' as const].map(async (protocol) => {
     const ready = Promise.withResolvers<void>();
     const ended =
@@ -154,7 +158,7 @@ async function stopUnderLoad(round: number): Promise<Observed> {
   });
   const clients = await Promise.all(running);
   await sleep((round * 7) % 100);
-  await close({ graceMs: 200, timeoutMs: 10_000 });
+  await server.close({ graceMs: 200, timeoutMs: 10_000 });
   await Promise.all(clients.map(({ ended }) => ended));
   return observed;
 }

@@ -24,7 +24,7 @@ const linesOf = (name: string, ...values: readonly string[]) => values.map((valu
 
 /** Bytes that a mutation inserts. */
 const fragments: readonly string[] = [
-  ...'\n\r \t\0\x7f\xff\x85\xa0:;,"#?019f',
+  ...'\n\r \t\0\x7f\xff\x85\xa0:;,"#?019f'.split(''),
   '\r\n',
   '\r\n\r\n',
   'HTTP/1.0',

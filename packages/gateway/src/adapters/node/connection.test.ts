@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Connection, type ServedRequest } from './connection.ts';
 
 /**
@@ -33,41 +33,39 @@ interface Counters {
   isDestroyed: boolean;
 }
 
-describe('Connection.check', () => {
-  it.each<[what: string, seconds: number, update: (socket: Counters, at: number) => void]>([
-    ['that has never sent a request', 11, () => {}],
-    ['whose client stalls in its first head', 16, (socket, at) => (socket.bytesRead = Math.min(at, 5))],
-    [
-      'whose client sends nothing after a response',
-      70,
-      (socket, at) => (socket.bytesWritten = Math.min(at, 5)),
-    ],
-    ['whose client sends', Infinity, (socket) => (socket.bytesRead += 1)],
-    ['whose client reads', Infinity, (socket) => (socket.bytesWritten += 1)],
-    [
-      'whose client does not read what is written',
-      11,
-      (socket, at) => {
-        socket.bytesWritten = at === 1 ? 0 : 100;
-        socket.writableLength = at === 1 ? 0 : 100;
-      },
-    ],
-  ])('a connection %s is closed after %s s', (_what, seconds, update) => {
-    expect(checkUntilClosed(update)).toBe(seconds);
-  });
+it.each<[what: string, seconds: number, update: (socket: Counters, at: number) => void]>([
+  ['that has never sent a request', 11, () => {}],
+  ['whose client stalls in its first head', 16, (socket, at) => (socket.bytesRead = Math.min(at, 5))],
+  [
+    'whose client sends nothing after a response',
+    70,
+    (socket, at) => (socket.bytesWritten = Math.min(at, 5)),
+  ],
+  ['whose client sends', Infinity, (socket) => (socket.bytesRead += 1)],
+  ['whose client reads', Infinity, (socket) => (socket.bytesWritten += 1)],
+  [
+    'whose client does not read what is written',
+    11,
+    (socket, at) => {
+      socket.bytesWritten = at === 1 ? 0 : 100;
+      socket.writableLength = at === 1 ? 0 : 100;
+    },
+  ],
+])('a connection %s is closed after %s s', (_what, seconds, update) => {
+  expect(checkUntilClosed(update)).toBe(seconds);
+});
 
-  it('a connection with a stalled request is closed after 11 s', () => {
-    expect(checkUntilClosed(() => {}, [request(false)])).toBe(11);
-    const answered = (socket: Counters) => (socket.bytesWritten = 100);
-    expect(checkUntilClosed(answered, [request(false)])).toBe(12);
-  });
+it('a connection with a stalled request is closed after 11 s', () => {
+  expect(checkUntilClosed(() => {}, [request(false)])).toBe(11);
+  const answered = (socket: Counters) => (socket.bytesWritten = 100);
+  expect(checkUntilClosed(answered, [request(false)])).toBe(12);
+});
 
-  it('a connection is not closed while its request is handled', () => {
-    expect(checkUntilClosed(() => {}, [request(true)])).toBe(Infinity);
-  });
+it('a connection is not closed while its request is handled', () => {
+  expect(checkUntilClosed(() => {}, [request(true)])).toBe(Infinity);
+});
 
-  it('a connection with an unread response is closed after 11 s', () => {
-    const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
-    expect(checkUntilClosed(unread, [request(true)])).toBe(11);
-  });
+it('a connection with an unread response is closed after 11 s', () => {
+  const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
+  expect(checkUntilClosed(unread, [request(true)])).toBe(11);
 });

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { closeCodeOf, frame } from '@petstore/testing/webSocketFrames';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { dial, get, listenOn, ok, until, type TestConnection } from '../serve/testing/dial.ts';
 import {
   handshake,
@@ -63,174 +63,170 @@ it.each<[string, string]>([
   expect(text()).not.toContain('smuggled');
 });
 
-describe('WebSocket upgrades', () => {
-  it('an upgrade without a valid key gets 400 in the format of the service', async () => {
-    const listening = await listen({ handle: () => ok(), upgrade: () => recordingHandler });
-    const { text } = await dial(listening, `${handshake.replace('dGhl', '')}\r\n`);
-    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST".*Sec-WebSocket-Key/s));
-    expect(listening.connections().webSockets).toBe(0);
-  });
-
-  it('an upgrade pipelined after a pending request closes the connection', async () => {
-    const held = Promise.withResolvers<ReturnType<typeof ok>>();
-    const listening = await listen({ handle: () => held.promise, upgrade: () => recordingHandler });
-    const { closed, text } = await dial(listening, `GET / HTTP/1.1\r\nHost: x\r\n\r\n${handshake}\r\n`);
-    await closed;
-    held.resolve(ok('late'));
-    expect(text()).toBe('');
-  });
-
-  it('an upgrade opens no WebSocket if the client ends the connection before the decision', async () => {
-    const decision = Promise.withResolvers<typeof recordingHandler>();
-    const listening = await listen({ handle: () => ok(), upgrade: () => decision.promise });
-    const { closed, socket } = await dial(listening, `${handshake}\r\n`);
-    await until(() => expect(listening.inFlight()).toBe(1));
-    socket.end();
-    await closed;
-    decision.resolve(recordingHandler);
-    await until(() => expect(listening.inFlight()).toBe(0));
-    expect(listening.connections().webSockets).toBe(0);
-  });
-
-  it('frames that arrive with the upgrade request are received', async () => {
-    const { accept, handlers } = recordingAcceptor();
-    const listening = await listen({ handle: () => ok(), upgrade: async () => accept });
-    await dial(listening, Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]));
-    await until(() => expect(handlers[0]?.events).toEqual(['text first', 'text second']));
-  });
+it('an upgrade without a valid key gets 400 in the format of the service', async () => {
+  const listening = await listen({ handle: () => ok(), upgrade: () => recordingHandler });
+  const { text } = await dial(listening, `${handshake.replace('dGhl', '')}\r\n`);
+  await until(() => expect(text()).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST".*Sec-WebSocket-Key/s));
+  expect(listening.connections().webSockets).toBe(0);
 });
 
-describe('WebSockets', () => {
-  it.each<[what: string, bytes: Buffer, code: number]>([
-    ['without a mask', Buffer.from([0x81, 0x01, 0x41]), 1002],
-    ['that is a text in invalid UTF-8', frame(Buffer.from([0xff])), 1007],
-    ['that is a close frame with an invalid code', frame(Buffer.from([0x03, 0xed]), { opcode: 8 }), 1002],
-    ['of 2 ** 53 bytes', frame('', { length: 2 ** 53 }), 1009],
-  ])('a WebSocket is closed once, with the right code, for a frame %s', async (_what, bytes, code) => {
-    const { bytes: received, server, socket } = await openRaw();
-    socket.write(bytes);
-    await until(() => expect(closeCodeOf(received())).toBe(code));
-    expect(server.events.filter((event) => event !== 'message-bytes')).toEqual(['closed']);
-    socket.write(frame('late'));
-    socket.end();
-    await until(() => expect(socket.destroyed).toBe(true));
-    expect(server.events).not.toContain('text late');
-  });
+it('an upgrade pipelined after a pending request closes the connection', async () => {
+  const held = Promise.withResolvers<ReturnType<typeof ok>>();
+  const listening = await listen({ handle: () => held.promise, upgrade: () => recordingHandler });
+  const { closed, text } = await dial(listening, `GET / HTTP/1.1\r\nHost: x\r\n\r\n${handshake}\r\n`);
+  await closed;
+  held.resolve(ok('late'));
+  expect(text()).toBe('');
+});
 
-  it('a WebSocket receives a message in fragments with pings between them, up to maxMessageSize', async () => {
-    const { server, socket, text } = await openRaw({ maxMessageSize: 10 });
-    socket.write(frame('12345', { fin: false }));
-    socket.write(frame('ping', { opcode: 9 }));
-    socket.write(frame('67890', { opcode: 0 }));
-    await until(() => expect(server.events).toEqual(['pinged', 'text 1234567890']));
-    socket.write(frame('12345', { fin: false }));
-    socket.write(frame('678901', { opcode: 0, fin: false }));
-    await until(() => expect(server.events.slice(2)).toEqual(['message-bytes', 'closed']));
-    await until(() => expect(text()).toContain('The message is larger than 10 bytes.'));
-  });
+it('an upgrade opens no WebSocket if the client ends the connection before the decision', async () => {
+  const decision = Promise.withResolvers<typeof recordingHandler>();
+  const listening = await listen({ handle: () => ok(), upgrade: () => decision.promise });
+  const { closed, socket } = await dial(listening, `${handshake}\r\n`);
+  await until(() => expect(listening.inFlight()).toBe(1));
+  socket.end();
+  await closed;
+  decision.resolve(recordingHandler);
+  await until(() => expect(listening.inFlight()).toBe(0));
+  expect(listening.connections().webSockets).toBe(0);
+});
 
-  it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
-    const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
-    socket.write(frame('', { fin: false }));
-    const empty = frame('', { opcode: 0, fin: false });
-    socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
-    await until(() => expect(server.events).toEqual(['closed']));
-    await until(() => expect(closeCodeOf(bytes())).toBe(1008));
-  });
+it('frames that arrive with the upgrade request are received', async () => {
+  const { accept, handlers } = recordingAcceptor();
+  const listening = await listen({ handle: () => ok(), upgrade: async () => accept });
+  await dial(listening, Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]));
+  await until(() => expect(handlers[0]?.events).toEqual(['text first', 'text second']));
+});
 
-  it('a close frame of the client closes the WebSocket and ends the connection, even if the client leaves it open', async () => {
-    const { listening, server, socket } = await openRaw({}, { allowHalfOpen: true });
-    socket.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }));
-    await until(() => expect(server.events).toEqual(['closed']));
-    await until(() => expect(listening.connections()).toEqual({ http: 0, webSockets: 0 }));
-  });
+it.each<[what: string, bytes: Buffer, code: number]>([
+  ['without a mask', Buffer.from([0x81, 0x01, 0x41]), 1002],
+  ['that is a text in invalid UTF-8', frame(Buffer.from([0xff])), 1007],
+  ['that is a close frame with an invalid code', frame(Buffer.from([0x03, 0xed]), { opcode: 8 }), 1002],
+  ['of 2 ** 53 bytes', frame('', { length: 2 ** 53 }), 1009],
+])('a WebSocket is closed once, with the right code, for a frame %s', async (_what, bytes, code) => {
+  const { bytes: received, server, socket } = await openRaw();
+  socket.write(bytes);
+  await until(() => expect(closeCodeOf(received())).toBe(code));
+  expect(server.events.filter((event) => event !== 'message-bytes')).toEqual(['closed']);
+  socket.write(frame('late'));
+  socket.end();
+  await until(() => expect(socket.destroyed).toBe(true));
+  expect(server.events).not.toContain('text late');
+});
 
-  it('the connection of a client that sends more than 100 messages after the server has closed its WebSocket is ended', async () => {
-    const accepted: Socket[] = [];
-    const add = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);
-    subscribe('net.server.socket', add);
-    const { bytes, server, socket } = await openRaw();
-    unsubscribe('net.server.socket', add);
-    server.socket.close(4000);
-    await until(() => expect(closeCodeOf(bytes())).toBe(4000));
-    const late = frame('late');
-    socket.write(Buffer.concat(Array.from({ length: 100 }, () => late)));
-    await until(() => expect(accepted[0]?.bytesRead).toBe(socket.bytesWritten));
-    expect(accepted[0]?.destroyed).toBe(false);
-    socket.write(late);
-    await until(() => expect(socket.destroyed).toBe(true));
-    expect(server.events).toEqual(['closed']);
-  });
+it('a WebSocket receives a message in fragments with pings between them, up to maxMessageSize', async () => {
+  const { server, socket, text } = await openRaw({ maxMessageSize: 10 });
+  socket.write(frame('12345', { fin: false }));
+  socket.write(frame('ping', { opcode: 9 }));
+  socket.write(frame('67890', { opcode: 0 }));
+  await until(() => expect(server.events).toEqual(['pinged', 'text 1234567890']));
+  socket.write(frame('12345', { fin: false }));
+  socket.write(frame('678901', { opcode: 0, fin: false }));
+  await until(() => expect(server.events.slice(2)).toEqual(['message-bytes', 'closed']));
+  await until(() => expect(text()).toContain('The message is larger than 10 bytes.'));
+});
 
-  it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
-    const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
-    socket.setNoDelay();
-    socket.write(frame('x'.repeat(1024)).subarray(0, 8));
-    const send = setInterval(() => socket.write('x'), 2);
-    onTestFinished(() => clearInterval(send));
-    await until(() => expect(server.events).toEqual(['closed']));
-    await until(() => expect(closeCodeOf(bytes())).toBe(1008));
-  });
+it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
+  const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
+  socket.write(frame('', { fin: false }));
+  const empty = frame('', { opcode: 0, fin: false });
+  socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
+  await until(() => expect(server.events).toEqual(['closed']));
+  await until(() => expect(closeCodeOf(bytes())).toBe(1008));
+});
 
-  it('a WebSocket is closed when the client ends the connection, even with unsent bytes', async () => {
-    const { server, socket } = await openRaw();
-    socket.pause();
-    server.socket.send('x'.repeat(20_000_000));
-    expect(server.socket.bufferedBytes).toBeGreaterThan(1_000_000);
-    socket.end();
-    await until(() => expect(server.events).toEqual(['closed']));
-    expect(server.socket.bufferedBytes).toBe(0);
-  });
+it('a close frame of the client closes the WebSocket and ends the connection, even if the client leaves it open', async () => {
+  const { listening, server, socket } = await openRaw({}, { allowHalfOpen: true });
+  socket.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }));
+  await until(() => expect(server.events).toEqual(['closed']));
+  await until(() => expect(listening.connections()).toEqual({ http: 0, webSockets: 0 }));
+});
 
-  it('a WebSocket is terminated for more than 100 pongs in a second', async () => {
-    const { closed, server, socket } = await openRaw();
-    const pong = frame('', { opcode: 10 });
-    socket.write(Buffer.concat(Array.from({ length: 101 }, () => pong)));
-    await closed;
-    expect(server.events).toEqual(['pings', 'closed']);
-  });
+it('the connection of a client that sends more than 100 messages after the server has closed its WebSocket is ended', async () => {
+  const accepted: Socket[] = [];
+  const add = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);
+  subscribe('net.server.socket', add);
+  const { bytes, server, socket } = await openRaw();
+  unsubscribe('net.server.socket', add);
+  server.socket.close(4000);
+  await until(() => expect(closeCodeOf(bytes())).toBe(4000));
+  const late = frame('late');
+  socket.write(Buffer.concat(Array.from({ length: 100 }, () => late)));
+  await until(() => expect(accepted[0]?.bytesRead).toBe(socket.bytesWritten));
+  expect(accepted[0]?.destroyed).toBe(false);
+  socket.write(late);
+  await until(() => expect(socket.destroyed).toBe(true));
+  expect(server.events).toEqual(['closed']);
+});
 
-  it('bufferedBytes includes the memory overhead of unsent frames', async () => {
-    const { server, socket } = await openRaw();
-    socket.pause();
-    server.socket.send('x'.repeat(20_000_000));
-    const before = server.socket.bufferedBytes;
-    for (let count = 0; count < 1000; count += 1) server.socket.send('PONG');
-    expect(server.socket.bufferedBytes - before).toBeGreaterThan(500_000);
-  });
+it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
+  const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
+  socket.setNoDelay();
+  socket.write(frame('x'.repeat(1024)).subarray(0, 8));
+  const send = setInterval(() => socket.write('x'), 2);
+  onTestFinished(() => clearInterval(send));
+  await until(() => expect(server.events).toEqual(['closed']));
+  await until(() => expect(closeCodeOf(bytes())).toBe(1008));
+});
 
-  it('message data keeps no larger buffer in memory', async () => {
-    const messages: Buffer[] = [];
-    const accept = (socket: RecordingHandler['socket']) => ({
-      ...recordingHandler(socket),
-      inFlight: 0,
-      message: (data: Buffer) => void messages.push(data),
-    });
-    const { socket } = await openRaw({ upgrade: () => accept });
-    socket.write(Buffer.concat([frame('small', { opcode: 2 }), frame('x'.repeat(30_000), { opcode: 2 })]));
-    await until(() => expect(messages).toHaveLength(2));
-    expect(messages.map(({ buffer }) => buffer.byteLength)).toEqual([5, expect.toSatisfy((n) => n < 60_000)]);
-  });
+it('a WebSocket is closed when the client ends the connection, even with unsent bytes', async () => {
+  const { server, socket } = await openRaw();
+  socket.pause();
+  server.socket.send('x'.repeat(20_000_000));
+  expect(server.socket.bufferedBytes).toBeGreaterThan(1_000_000);
+  socket.end();
+  await until(() => expect(server.events).toEqual(['closed']));
+  expect(server.socket.bufferedBytes).toBe(0);
+});
 
-  it('an idle WebSocket is pinged after 40 s and terminated after two unanswered pings', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { closed, server, socket, text } = await openRaw();
-    const pings = () => text().split('\uFFFD\0').length - 1;
-    // The first check finds the bytes of the upgrade request.
-    vi.advanceTimersByTime(40_000);
-    vi.advanceTimersByTime(40_000);
-    await until(() => expect(pings()).toBe(1));
-    socket.write(frame('', { opcode: 10 }));
-    // Time to read the pong.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    vi.advanceTimersByTime(120_000);
-    await until(() => expect(pings()).toBe(3));
-    expect(server.events).toEqual([]);
-    vi.advanceTimersByTime(40_000);
-    await closed;
-    expect(server.events).toEqual(['closed']);
+it('a WebSocket is terminated for more than 100 pongs in a second', async () => {
+  const { closed, server, socket } = await openRaw();
+  const pong = frame('', { opcode: 10 });
+  socket.write(Buffer.concat(Array.from({ length: 101 }, () => pong)));
+  await closed;
+  expect(server.events).toEqual(['pings', 'closed']);
+});
+
+it('bufferedBytes includes the memory overhead of unsent frames', async () => {
+  const { server, socket } = await openRaw();
+  socket.pause();
+  server.socket.send('x'.repeat(20_000_000));
+  const before = server.socket.bufferedBytes;
+  for (let count = 0; count < 1000; count += 1) server.socket.send('PONG');
+  expect(server.socket.bufferedBytes - before).toBeGreaterThan(500_000);
+});
+
+it('message data keeps no larger buffer in memory', async () => {
+  const messages: Buffer[] = [];
+  const accept = (socket: RecordingHandler['socket']) => ({
+    ...recordingHandler(socket),
+    inFlight: 0,
+    message: (data: Buffer) => void messages.push(data),
   });
+  const { socket } = await openRaw({ upgrade: () => accept });
+  socket.write(Buffer.concat([frame('small', { opcode: 2 }), frame('x'.repeat(30_000), { opcode: 2 })]));
+  await until(() => expect(messages).toHaveLength(2));
+  expect(messages.map(({ buffer }) => buffer.byteLength)).toEqual([5, expect.toSatisfy((n) => n < 60_000)]);
+});
+
+it('an idle WebSocket is pinged after 40 s and terminated after two unanswered pings', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { closed, server, socket, text } = await openRaw();
+  const pings = () => text().split('\uFFFD\0').length - 1;
+  // The first check finds the bytes of the upgrade request.
+  vi.advanceTimersByTime(40_000);
+  vi.advanceTimersByTime(40_000);
+  await until(() => expect(pings()).toBe(1));
+  socket.write(frame('', { opcode: 10 }));
+  // Time to read the pong.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  vi.advanceTimersByTime(120_000);
+  await until(() => expect(pings()).toBe(3));
+  expect(server.events).toEqual([]);
+  vi.advanceTimersByTime(40_000);
+  await closed;
+  expect(server.events).toEqual(['closed']);
 });
 
 it('an upgrade over TLS opens a WebSocket', async () => {

@@ -37,177 +37,171 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     return size;
   };
 
-  describe('large bodies', () => {
-    it('bodyChunks applies backpressure to the client', async () => {
-      const held = Promise.withResolvers<void>();
-      let request: HttpRequest | undefined;
-      const { text } = await upload(async (received) => {
-        request = received;
-        const chunks = received.bodyChunks(64 * mebibyte)[Symbol.asyncIterator]();
-        const first = await chunks.next();
-        await held.promise;
-        let size = first.value?.byteLength ?? 0;
-        for (let next = await chunks.next(); !next.done; next = await chunks.next())
-          size += next.value.byteLength;
-        return ok(String(size));
-      }, 64 * mebibyte);
-      let earlier: number | undefined = 0;
-      await vi.waitFor(
-        () => {
-          const before = earlier;
-          earlier = request?.receivedBytes;
-          expect(earlier, 'the server still receives').toBe(before);
-        },
-        { interval: 200 },
-      );
-      expect(earlier).toBeGreaterThan(0);
-      expect(earlier).toBeLessThan(24 * mebibyte);
-      held.resolve();
-      await until(() => expect(text()).toMatch(new RegExp(`\\r\\n\\r\\n${64 * mebibyte}$`)));
-    });
-
-    it.each([
-      ['its reader by its Content-Length', mebibyte, Infinity, post('x'.repeat(2 * mebibyte))],
-      [
-        'the service, even if its reader allows more',
-        1000,
-        10,
-        `${chunkedHead}b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`,
-      ],
-    ])('bodyChunks rejects a body over the limit of %s', async (_whose, maxBytes, maxStreamSize, bytes) => {
-      const handle: Handle = (request) =>
-        sizeOf(request.bodyChunks(maxBytes)).then(
-          () => ok('read'),
-          (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
-        );
-      const { text } = await dial(await listen({ handle, maxStreamSize }), bytes);
-      await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
-    });
-
-    it.each<[how: string, read: (request: HttpRequest) => Promise<unknown>]>([
-      [
-        'left after a chunk',
-        async (request) => {
-          for await (const _ of request.bodyChunks(64 * mebibyte)) break;
-        },
-      ],
-      [
-        'started and not read to its end',
-        (request) => {
-          const chunks = request.bodyChunks(64 * mebibyte)[Symbol.asyncIterator]();
-          return chunks.next();
-        },
-      ],
-      ['not read', () => sleep(50)],
-    ])('a body that is %s is dropped, and the connection serves the next request', async (_how, read) => {
-      const { socket, text } = await upload(async (request) => {
-        if (request.path === '/p') await read(request);
-        return ok(request.path);
-      }, mebibyte);
-      await until(() => expect(text()).toContain('\r\n\r\n/p'));
-      socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
-      await until(() => expect(text()).toContain('\r\n\r\n/next'));
-    });
-
-    it.each([1100, 1500, 1900, 2047, 2300, 3000])(
-      'a connection with a rejected body of %d KiB is closed by the response or serves the next request',
-      async (kibibytes) => {
-        const { socket, text } = await upload(async (request) => {
-          // Long enough for the server to receive all that it accepts.
-          if (request.path === '/p') await request.body(1024).catch(() => sleep(50));
-          return ok(request.path);
-        }, kibibytes * 1024);
-        await until(() => expect(text()).toContain('\r\n\r\n/p'));
-        if (/^connection: close\r$/im.test(text())) return;
-        socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
-        await until(() => expect(text()).toContain('\r\n\r\n/next'));
+  it('bodyChunks applies backpressure to the client', async () => {
+    const held = Promise.withResolvers<void>();
+    let request: HttpRequest | undefined;
+    const { text } = await upload(async (received) => {
+      request = received;
+      const chunks = received.bodyChunks(64 * mebibyte)[Symbol.asyncIterator]();
+      const first = await chunks.next();
+      await held.promise;
+      let size = first.value?.byteLength ?? 0;
+      for (let next = await chunks.next(); !next.done; next = await chunks.next())
+        size += next.value.byteLength;
+      return ok(String(size));
+    }, 64 * mebibyte);
+    let earlier: number | undefined = 0;
+    await vi.waitFor(
+      () => {
+        const before = earlier;
+        earlier = request?.receivedBytes;
+        expect(earlier, 'the server still receives').toBe(before);
       },
+      { interval: 200 },
     );
+    expect(earlier).toBeGreaterThan(0);
+    expect(earlier).toBeLessThan(24 * mebibyte);
+    held.resolve();
+    await until(() => expect(text()).toMatch(new RegExp(`\\r\\n\\r\\n${64 * mebibyte}$`)));
   });
 
-  describe('small bodies that arrive with the head', () => {
-    const read = {
-      bodyNow: (request: HttpRequest) => request.bodyNow?.(100),
-      body: (request: HttpRequest) => request.body(100),
-      bodyChunks: async (request: HttpRequest) => {
-        const chunks = [];
-        for await (const chunk of request.bodyChunks(100)) chunks.push(chunk);
-        return Buffer.concat(chunks);
-      },
-    };
-
-    it.each([
-      ['at once', 'bodyNow'],
-      ['at once', 'body'],
-      ['later', 'bodyNow'],
-      ['later', 'body'],
-      ['later', 'bodyChunks'],
-    ] as const)('a small body read %s, by %s, is not affected by other requests', async (when, how) => {
-      const listening = await listen(async (request) => {
-        if (when === 'later') await sleep(20);
-        const body = await read[how](request);
-        if (when === 'at once') await sleep(20);
-        return ok(`<${String(body && Buffer.from(body))}>`);
-      });
-      const clients = await Promise.all(
-        ['first', 'other', 'third'].map(async (body) => Object.assign(await dial(listening), { body })),
+  it.each([
+    ['its reader by its Content-Length', mebibyte, Infinity, post('x'.repeat(2 * mebibyte))],
+    [
+      'the service, even if its reader allows more',
+      1000,
+      10,
+      `${chunkedHead}b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`,
+    ],
+  ])('bodyChunks rejects a body over the limit of %s', async (_whose, maxBytes, maxStreamSize, bytes) => {
+    const handle: Handle = (request) =>
+      sizeOf(request.bodyChunks(maxBytes)).then(
+        () => ok('read'),
+        (error: unknown) => ok(String(error instanceof BodyTooLargeError)),
       );
-      for (const { socket, body } of clients) socket.write(post(body));
-      for (const { text, body } of clients) await until(() => expect(text()).toContain(`<${body}>`));
-    });
+    const { text } = await dial(await listen({ handle, maxStreamSize }), bytes);
+    await until(() => expect(text()).toMatch(/\r\n\r\ntrue$/));
+  });
 
-    it('bodyNow returns undefined for a body over its limit, and an empty body the second time', async () => {
-      const listening = await listen((request) => {
-        const sizes = [3, 4, 4].map((maxBytes) => request.bodyNow?.(maxBytes)?.byteLength);
-        return ok(JSON.stringify(sizes.map((size) => size ?? 'none')));
-      });
-      const { text } = await dial(listening, post('four'));
-      await until(() => expect(text()).toContain('["none",4,0]'));
+  it.each<[how: string, read: (request: HttpRequest) => Promise<unknown>]>([
+    [
+      'left after a chunk',
+      async (request) => {
+        for await (const _ of request.bodyChunks(64 * mebibyte)) break;
+      },
+    ],
+    [
+      'started and not read to its end',
+      (request) => {
+        const chunks = request.bodyChunks(64 * mebibyte)[Symbol.asyncIterator]();
+        return chunks.next();
+      },
+    ],
+    ['not read', () => sleep(50)],
+  ])('a body that is %s is dropped, and the connection serves the next request', async (_how, read) => {
+    const { socket, text } = await upload(async (request) => {
+      if (request.path === '/p') await read(request);
+      return ok(request.path);
+    }, mebibyte);
+    await until(() => expect(text()).toContain('\r\n\r\n/p'));
+    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => expect(text()).toContain('\r\n\r\n/next'));
+  });
+
+  it.each([1100, 1500, 1900, 2047, 2300, 3000])(
+    'a connection with a rejected body of %d KiB is closed by the response or serves the next request',
+    async (kibibytes) => {
+      const { socket, text } = await upload(async (request) => {
+        // Long enough for the server to receive all that it accepts.
+        if (request.path === '/p') await request.body(1024).catch(() => sleep(50));
+        return ok(request.path);
+      }, kibibytes * 1024);
+      await until(() => expect(text()).toContain('\r\n\r\n/p'));
+      if (/^connection: close\r$/im.test(text())) return;
+      socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+      await until(() => expect(text()).toContain('\r\n\r\n/next'));
+    },
+  );
+
+  const read = {
+    bodyNow: (request: HttpRequest) => request.bodyNow?.(100),
+    body: (request: HttpRequest) => request.body(100),
+    bodyChunks: async (request: HttpRequest) => {
+      const chunks = [];
+      for await (const chunk of request.bodyChunks(100)) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+  };
+
+  it.each([
+    ['at once', 'bodyNow'],
+    ['at once', 'body'],
+    ['later', 'bodyNow'],
+    ['later', 'body'],
+    ['later', 'bodyChunks'],
+  ] as const)('a small body read %s, by %s, is not affected by other requests', async (when, how) => {
+    const listening = await listen(async (request) => {
+      if (when === 'later') await sleep(20);
+      const body = await read[how](request);
+      if (when === 'at once') await sleep(20);
+      return ok(`<${String(body && Buffer.from(body))}>`);
     });
+    const clients = await Promise.all(
+      ['first', 'other', 'third'].map(async (body) => Object.assign(await dial(listening), { body })),
+    );
+    for (const { socket, body } of clients) socket.write(post(body));
+    for (const { text, body } of clients) await until(() => expect(text()).toContain(`<${body}>`));
+  });
+
+  it('bodyNow returns undefined for a body over its limit, and an empty body the second time', async () => {
+    const listening = await listen((request) => {
+      const sizes = [3, 4, 4].map((maxBytes) => request.bodyNow?.(maxBytes)?.byteLength);
+      return ok(JSON.stringify(sizes.map((size) => size ?? 'none')));
+    });
+    const { text } = await dial(listening, post('four'));
+    await until(() => expect(text()).toContain('["none",4,0]'));
   });
 });
 
-describe('BodyBuffer', () => {
-  const source = { controlBody: () => {}, onBodyEnd: () => {} };
-  const sizes = fc.array(fc.oneof(fc.nat(100), fc.nat(100_000), fc.constant(65_536)), { maxLength: 20 });
+const source = { controlBody: () => {}, onBodyEnd: () => {} };
+const manySizes = fc.array(fc.oneof(fc.nat(100), fc.nat(100_000), fc.constant(65_536)), { maxLength: 20 });
 
-  /** Pushes chunks with different bytes. Chunks that the buffer must copy are overwritten after `push`. */
-  function pushAll(buffer: BodyBuffer, lengths: readonly number[], isOwn: boolean): Buffer {
-    const sent: Buffer[] = [];
-    lengths.forEach((length, at) => {
-      const chunk = new Uint8Array(length).map((_, index) => index * 31 + at);
-      sent.push(Buffer.from(chunk));
-      buffer.push(chunk, at === lengths.length - 1, isOwn);
-      if (!isOwn) chunk.fill(0);
-    });
-    return Buffer.concat(sent);
-  }
-
-  it('BodyBuffer returns all bytes in order, whole and in chunks', async () => {
-    await fc.assert(
-      fc.asyncProperty(sizes, fc.boolean(), fc.boolean(), async (lengths, isOwn, isWhole) => {
-        const buffer = new BodyBuffer(NaN, Infinity, source);
-        const sent = pushAll(buffer, [...lengths, 0], isOwn);
-        const chunks = [];
-        if (isWhole) chunks.push(await buffer.read(Infinity));
-        else for await (const chunk of buffer.chunks(Infinity)) chunks.push(chunk);
-        expect(sent.equals(Buffer.concat(chunks))).toBe(true);
-        expect(new Set(chunks.map((chunk) => chunk.buffer)).size).toBe(chunks.length);
-      }),
-      { numRuns: inputs(100) },
-    );
+/** Pushes chunks with different bytes. Chunks that the buffer must copy are overwritten after `push`. */
+function pushAll(buffer: BodyBuffer, lengths: readonly number[], isOwn: boolean): Buffer {
+  const sent: Buffer[] = [];
+  lengths.forEach((length, at) => {
+    const chunk = new Uint8Array(length).map((_, index) => index * 31 + at);
+    sent.push(Buffer.from(chunk));
+    buffer.push(chunk, at === lengths.length - 1, isOwn);
+    if (!isOwn) chunk.fill(0);
   });
+  return Buffer.concat(sent);
+}
 
-  it('BodyBuffer takes no more memory than its bytes if a connection is read after it was paused', async () => {
-    const buffer = new BodyBuffer(NaN, Infinity, source);
-    const chunks = buffer.chunks(Infinity);
-    const read = chunks.next();
-    const chunk = new Uint8Array(mebibyte / 2);
-    const before = process.memoryUsage().arrayBuffers;
-    for (let at = 0; at < 64; at += 1) buffer.push(chunk, false);
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(36 * mebibyte);
-    expect((await read).value?.byteLength).toBe(mebibyte / 2);
-  });
+it('BodyBuffer returns all bytes in order, whole and in chunks', async () => {
+  await fc.assert(
+    fc.asyncProperty(manySizes, fc.boolean(), fc.boolean(), async (lengths, isOwn, isWhole) => {
+      const buffer = new BodyBuffer(NaN, Infinity, source);
+      const sent = pushAll(buffer, [...lengths, 0], isOwn);
+      const chunks = [];
+      if (isWhole) chunks.push(await buffer.read(Infinity));
+      else for await (const chunk of buffer.chunks(Infinity)) chunks.push(chunk);
+      expect(sent.equals(Buffer.concat(chunks))).toBe(true);
+      expect(new Set(chunks.map((chunk) => chunk.buffer)).size).toBe(chunks.length);
+    }),
+    { numRuns: inputs(100) },
+  );
+});
+
+it('BodyBuffer takes no more memory than its bytes if a connection is read after it was paused', async () => {
+  const buffer = new BodyBuffer(NaN, Infinity, source);
+  const chunks = buffer.chunks(Infinity);
+  const read = chunks.next();
+  const chunk = new Uint8Array(mebibyte / 2);
+  const before = process.memoryUsage().arrayBuffers;
+  for (let at = 0; at < 64; at += 1) buffer.push(chunk, false);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(36 * mebibyte);
+  expect((await read).value?.byteLength).toBe(mebibyte / 2);
 });
 
 it.each<[what: string, sizes: readonly number[], floodAt: number | undefined]>([

@@ -3,138 +3,132 @@ import { describe, expect, it, vi } from 'vitest';
 import { adapters, dial, get, ok, streamed, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
-  describe('streamed responses', () => {
-    it('a streamed response is pulled no faster than the socket takes it', async () => {
-      let pulled = 0;
-      const chunk = new Uint8Array(256 * 1024);
-      const listening = await listen(() =>
-        ok(
-          (async function* () {
-            for (; pulled < 200; pulled += 1) yield chunk;
-          })(),
-        ),
-      );
-      const { socket } = await dial(listening, get('/'));
-      socket.pause();
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      expect(pulled).toBeLessThan(60);
-      let received = 0;
-      socket.on('data', (data) => (received += data.length));
-      socket.resume();
-      await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
-    });
-
-    it('a streamed response with an empty chunk is complete', async () => {
-      const listening = await listen(() => ok(streamOf('a', '', 'b')));
-      const { text: received } = await dial(listening, get('/'));
-      await until(() => expect(received()).toMatch(streamed('a', 'b')));
-    });
+  it('a streamed response is pulled no faster than the socket takes it', async () => {
+    let pulled = 0;
+    const chunk = new Uint8Array(256 * 1024);
+    const listening = await listen(() =>
+      ok(
+        (async function* () {
+          for (; pulled < 200; pulled += 1) yield chunk;
+        })(),
+      ),
+    );
+    const { socket } = await dial(listening, get('/'));
+    socket.pause();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(pulled).toBeLessThan(60);
+    let received = 0;
+    socket.on('data', (data) => (received += data.length));
+    socket.resume();
+    await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
   });
 
-  describe('responses that the client does not read', () => {
-    const small = 'x'.repeat(60_000);
-    const large = 'x'.repeat(20_000_000);
-    const tiny = 'x'.repeat(900);
+  it('a streamed response with an empty chunk is complete', async () => {
+    const listening = await listen(() => ok(streamOf('a', '', 'b')));
+    const { text: received } = await dial(listening, get('/'));
+    await until(() => expect(received()).toMatch(streamed('a', 'b')));
+  });
 
-    async function serveSizes(maxUnsentSize?: number) {
-      let handled = 0;
-      const responses = { '/small': small, '/large': large, '/tiny': tiny };
-      const listening = await listen(
-        ({ path }) => {
-          handled += 1;
-          return ok(responses[path as keyof typeof responses]);
-        },
-        maxUnsentSize === undefined ? {} : { maxUnsentSize },
-      );
-      /** Opens a client that sends requests until its socket takes no more responses. */
-      const fill = async () => {
-        const client = await dial(listening);
-        const before = listening.inFlight();
-        client.socket.pause();
-        let requestCount = 0;
-        let isHandled = true;
-        while (isHandled && listening.inFlight() === before) {
-          const seen = handled;
-          client.socket.write(get('/small'));
-          requestCount += 1;
-          isHandled = await vi
-            .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300 * slowness, interval: 2 })
-            .then(
-              () => true,
-              () => false,
-            );
-        }
-        return { ...client, requestCount };
-      };
-      return { listening, fill, handled: () => handled };
-    }
+  const small = 'x'.repeat(60_000);
+  const large = 'x'.repeat(20_000_000);
+  const tiny = 'x'.repeat(900);
 
-    it('a connection with pipelined requests is closed when its socket takes no more responses', async () => {
-      const { listening, handled } = await serveSizes();
-      const { socket, closed } = await dial(listening, get('/small').repeat(5000));
-      socket.pause();
-      await until(() => expect(handled()).toBeGreaterThan(0));
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      expect(handled()).toBeLessThan(1000);
-      socket.resume();
-      await closed;
-    });
-
-    it('a connection with tiny responses is closed when its socket takes no more', async () => {
-      const { listening, handled } = await serveSizes();
-      const { socket, closed } = await dial(listening);
-      socket.pause();
+  async function serveSizes(maxUnsentSize?: number) {
+    let handled = 0;
+    const responses = { '/small': small, '/large': large, '/tiny': tiny };
+    const listening = await listen(
+      ({ path }) => {
+        handled += 1;
+        return ok(responses[path as keyof typeof responses]);
+      },
+      maxUnsentSize === undefined ? {} : { maxUnsentSize },
+    );
+    /** Opens a client that sends requests until its socket takes no more responses. */
+    const fill = async () => {
+      const client = await dial(listening);
+      const before = listening.inFlight();
+      client.socket.pause();
       let requestCount = 0;
       let isHandled = true;
-      // The kernel buffers some megabytes of the responses, which are 1 KB each with their heads.
-      while (isHandled && requestCount < 40_000) {
-        socket.write(get('/tiny').repeat(100));
-        requestCount += 100;
+      while (isHandled && listening.inFlight() === before) {
+        const seen = handled;
+        client.socket.write(get('/small'));
+        requestCount += 1;
         isHandled = await vi
-          .waitFor(() => expect(handled()).toBe(requestCount), { timeout: 300 * slowness, interval: 1 })
+          .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300 * slowness, interval: 2 })
           .then(
             () => true,
             () => false,
           );
       }
-      expect(handled()).toBeLessThan(20_000);
-      socket.resume();
-      await closed;
-    });
+      return { ...client, requestCount };
+    };
+    return { listening, fill, handled: () => handled };
+  }
 
-    it('unread responses are complete after the client reads again', async () => {
-      const { listening, fill } = await serveSizes();
-      const { requestCount, socket, text } = await fill();
-      expect(listening.inFlight()).toBe(1);
-      socket.resume();
-      await until(() => expect(text().length).toBeGreaterThan(requestCount * small.length));
-      expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(requestCount);
-      await until(() => expect(listening.inFlight()).toBe(0));
-      socket.write(get('/small'));
-      await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(requestCount + 1));
-    });
+  it('a connection with pipelined requests is closed when its socket takes no more responses', async () => {
+    const { listening, handled } = await serveSizes();
+    const { socket, closed } = await dial(listening, get('/small').repeat(5000));
+    socket.pause();
+    await until(() => expect(handled()).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(handled()).toBeLessThan(1000);
+    socket.resume();
+    await closed;
+  });
 
-    it('over maxUnsentSize, a large response is replaced by 503 and an unread small one closes the connection', async () => {
-      const { listening, fill } = await serveSizes(1_000_000);
-      const first = await dial(listening, get('/large'));
-      first.socket.pause();
-      await until(() => expect(listening.inFlight()).toBe(1));
+  it('a connection with tiny responses is closed when its socket takes no more', async () => {
+    const { listening, handled } = await serveSizes();
+    const { socket, closed } = await dial(listening);
+    socket.pause();
+    let requestCount = 0;
+    let isHandled = true;
+    // The kernel buffers some megabytes of the responses, which are 1 KB each with their heads.
+    while (isHandled && requestCount < 40_000) {
+      socket.write(get('/tiny').repeat(100));
+      requestCount += 100;
+      isHandled = await vi
+        .waitFor(() => expect(handled()).toBe(requestCount), { timeout: 300 * slowness, interval: 1 })
+        .then(
+          () => true,
+          () => false,
+        );
+    }
+    expect(handled()).toBeLessThan(20_000);
+    socket.resume();
+    await closed;
+  });
 
-      const second = await dial(listening, get('/large'));
-      await until(() =>
-        expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*waiting to be read/s),
-      );
-      second.socket.write(get('/small'));
-      await until(() => expect(second.text()).toContain(small));
+  it('unread responses are complete after the client reads again', async () => {
+    const { listening, fill } = await serveSizes();
+    const { requestCount, socket, text } = await fill();
+    expect(listening.inFlight()).toBe(1);
+    socket.resume();
+    await until(() => expect(text().length).toBeGreaterThan(requestCount * small.length));
+    expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(requestCount);
+    await until(() => expect(listening.inFlight()).toBe(0));
+    socket.write(get('/small'));
+    await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(requestCount + 1));
+  });
 
-      const { closed, socket } = await fill();
-      socket.resume();
-      await closed;
+  it('over maxUnsentSize, a large response is replaced by 503 and an unread small one closes the connection', async () => {
+    const { listening, fill } = await serveSizes(1_000_000);
+    const first = await dial(listening, get('/large'));
+    first.socket.pause();
+    await until(() => expect(listening.inFlight()).toBe(1));
 
-      first.socket.resume();
-      await until(() => expect(first.text().length).toBeGreaterThan(large.length));
-      second.socket.write(get('/large'));
-      await until(() => expect(second.text().length).toBeGreaterThan(large.length));
-    });
+    const second = await dial(listening, get('/large'));
+    await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*waiting to be read/s));
+    second.socket.write(get('/small'));
+    await until(() => expect(second.text()).toContain(small));
+
+    const { closed, socket } = await fill();
+    socket.resume();
+    await closed;
+
+    first.socket.resume();
+    await until(() => expect(first.text().length).toBeGreaterThan(large.length));
+    second.socket.write(get('/large'));
+    await until(() => expect(second.text().length).toBeGreaterThan(large.length));
   });
 });

@@ -17,44 +17,42 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   const statusesOf = (received: string) =>
     Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
 
-  describe('requests', () => {
-    it('a request can be read after its handler has returned', async () => {
-      const listening = await listen(async (request) => {
-        await new Promise(setImmediate);
-        const headers = Object.fromEntries(request.headers());
-        return ok(
-          JSON.stringify([
-            request.method,
-            request.path,
-            request.query,
-            request.header('x-a'),
-            headers['x-a'],
-            request.header('none'),
-          ]),
-        );
-      });
-      const { text: received } = await dial(
-        listening,
-        'GET /a%20b?c=%20d HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n',
+  it('a request can be read after its handler has returned', async () => {
+    const listening = await listen(async (request) => {
+      await new Promise(setImmediate);
+      const headers = Object.fromEntries(request.headers());
+      return ok(
+        JSON.stringify([
+          request.method,
+          request.path,
+          request.query,
+          request.header('x-a'),
+          headers['x-a'],
+          request.header('none'),
+        ]),
       );
-      await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
     });
+    const { text: received } = await dial(
+      listening,
+      'GET /a%20b?c=%20d HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n',
+    );
+    await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
+  });
 
-    it('request.body rejects after the response was sent', async () => {
-      let body: Promise<unknown> | undefined;
-      const listening = await listen((request) => {
-        setTimeout(() => {
-          body = request.body(10);
-        }, 10);
-        return ok('done');
-      });
-      const { socket, text: received } = await dial(listening);
-      // Too large to be received before the request is handled.
-      socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`);
-      await until(() => expect(received()).toContain('done'));
-      await until(() => expect(body).toBeDefined());
-      await expect(body).rejects.toThrow('The response was sent before the request body was read.');
+  it('request.body rejects after the response was sent', async () => {
+    let body: Promise<unknown> | undefined;
+    const listening = await listen((request) => {
+      setTimeout(() => {
+        body = request.body(10);
+      }, 10);
+      return ok('done');
     });
+    const { socket, text: received } = await dial(listening);
+    // Too large to be received before the request is handled.
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`);
+    await until(() => expect(received()).toContain('done'));
+    await until(() => expect(body).toBeDefined());
+    await expect(body).rejects.toThrow('The response was sent before the request body was read.');
   });
 
   it('a rejected chunked body is read to its end, so that the client gets the response, not a reset', async () => {
@@ -96,156 +94,152 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
     expect(await listening.close()).toBe(0);
   });
 
-  describe('listening.close', () => {
-    it.each<[what: string, method: string, response: HttpResponse, own?: string]>([
-      ['a HEAD request', 'HEAD', ok('done')],
-      ['a request with a 204 response', 'DELETE', { status: 204, headers: [] }],
-      ['a request that has it itself', 'GET', ok(''), 'Connection: close\r\n'],
-    ])('close adds "Connection: close" to the response to %s', async (_what, method, response, own = '') => {
-      const pendingResponse = Promise.withResolvers<HttpResponse>();
-      const listening = await listen(() => pendingResponse.promise);
-      const { text: received } = await dial(listening, `${method} / HTTP/1.1\r\nHost: x\r\n${own}\r\n`);
-      await until(() => expect(listening.inFlight()).toBe(1));
-      const closes = listening.close({ graceMs: 10 });
-      pendingResponse.resolve(response);
-      await until(() => expect(received()).toMatch(/\r\nConnection: close\r\n(?:.*\r\n)?\r\n$/is));
-      expect(await closes).toBe(0);
-    });
+  it.each<[what: string, method: string, response: HttpResponse, own?: string]>([
+    ['a HEAD request', 'HEAD', ok('done')],
+    ['a request with a 204 response', 'DELETE', { status: 204, headers: [] }],
+    ['a request that has it itself', 'GET', ok(''), 'Connection: close\r\n'],
+  ])('close adds "Connection: close" to the response to %s', async (_what, method, response, own = '') => {
+    const pendingResponse = Promise.withResolvers<HttpResponse>();
+    const listening = await listen(() => pendingResponse.promise);
+    const { text: received } = await dial(listening, `${method} / HTTP/1.1\r\nHost: x\r\n${own}\r\n`);
+    await until(() => expect(listening.inFlight()).toBe(1));
+    const closes = listening.close({ graceMs: 10 });
+    pendingResponse.resolve(response);
+    await until(() => expect(received()).toMatch(/\r\nConnection: close\r\n(?:.*\r\n)?\r\n$/is));
+    expect(await closes).toBe(0);
   });
 
-  describe('shutdown', () => {
-    /** Creates a stream that sends a byte, and ends when `last` is resolved. */
-    function createStream() {
-      const last = Promise.withResolvers<void>();
-      const stream = (async function* () {
-        yield new Uint8Array([97]);
-        await last.promise;
-      })();
-      return { last, stream };
-    }
+  /** Creates a stream that sends a byte, and ends when `last` is resolved. */
+  function createStream() {
+    const last = Promise.withResolvers<void>();
+    const stream = (async function* () {
+      yield new Uint8Array([97]);
+      await last.promise;
+    })();
+    return { last, stream };
+  }
 
-    it('a stream that begins during shutdown ends completely', async () => {
-      const response = Promise.withResolvers<HttpResponse>();
-      const { last, stream } = createStream();
-      const listening = await listen(() => response.promise);
-      const { text: received, closed } = await dial(listening, get('/'));
-      await until(() => expect(listening.inFlight()).toBe(1));
-      const closes = listening.close({ graceMs: 10 });
-      response.resolve(ok(Object.assign(stream, { end: last.resolve })));
-      await until(() => expect(received()).toMatch(streamed('a')));
-      expect(await closes).toBe(0);
-      await closed;
+  it('a stream that begins during shutdown ends completely', async () => {
+    const response = Promise.withResolvers<HttpResponse>();
+    const { last, stream } = createStream();
+    const listening = await listen(() => response.promise);
+    const { text: received, closed } = await dial(listening, get('/'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+    const closes = listening.close({ graceMs: 10 });
+    response.resolve(ok(Object.assign(stream, { end: last.resolve })));
+    await until(() => expect(received()).toMatch(streamed('a')));
+    expect(await closes).toBe(0);
+    await closed;
+  });
+
+  it('after the deadline, while the last event of a stream is sent, a request on an open connection does not run', async () => {
+    const expired = Promise.withResolvers<void>();
+    const { last, stream } = createStream();
+    const paths: string[] = [];
+    const listening = await listen(({ path }) => {
+      paths.push(path);
+      return ok(path === '/stream' ? Object.assign(stream, { expire: expired.resolve }) : 'x');
     });
+    const [streaming, kept] = [await dial(listening), await dial(listening)];
+    streaming.socket.write(get('/stream'));
+    await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
+    kept.socket.write(get('/before'));
+    await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
+    const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
+    await expired.promise;
+    kept.socket.write(getEvents('/after'));
+    await kept.closed;
+    last.resolve();
+    expect(await closes).toBe(1);
+    expect(paths).toEqual(['/stream', '/before']);
+    expect(statusesOf(kept.text())).not.toContain('503');
+  });
 
-    it('after the deadline, while the last event of a stream is sent, a request on an open connection does not run', async () => {
-      const expired = Promise.withResolvers<void>();
-      const { last, stream } = createStream();
-      const paths: string[] = [];
-      const listening = await listen(({ path }) => {
-        paths.push(path);
-        return ok(path === '/stream' ? Object.assign(stream, { expire: expired.resolve }) : 'x');
-      });
-      const [streaming, kept] = [await dial(listening), await dial(listening)];
-      streaming.socket.write(get('/stream'));
-      await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
-      kept.socket.write(get('/before'));
-      await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
-      const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
-      await expired.promise;
-      kept.socket.write(getEvents('/after'));
-      await kept.closed;
-      last.resolve();
-      expect(await closes).toBe(1);
-      expect(paths).toEqual(['/stream', '/before']);
-      expect(statusesOf(kept.text())).not.toContain('503');
+  it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
+    const { last, stream } = createStream();
+    let slow = 0;
+    let slowAtDeadline: number | undefined;
+    const expire = () => (slowAtDeadline = slow);
+    const handle = ({ path }: HttpRequest) => {
+      if (path === '/slow') {
+        slow += 1;
+        blockFor(20);
+      }
+      return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
+    };
+    const headers = [['access-control-allow-origin', 'https://shop.example']] as const;
+    const listening = await listen({ handle, rejectHttp: (_request, { status }) => ({ status, headers }) });
+    const streaming = await dial(listening);
+    const clients = await Promise.all(Array.from({ length: 50 }, () => dial(listening)));
+    streaming.socket.write(get('/stream'));
+    await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
+    for (const { socket } of clients) socket.write(get('/first'));
+    await until(() => {
+      for (const client of clients) expect(client.text()).toContain('/first');
     });
+    for (const { socket } of clients) socket.write(getEvents('/slow'));
+    await until(() => expect(slow).toBeGreaterThan(0));
+    const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
+    await until(() => expect(slowAtDeadline).toBeDefined());
+    await Promise.all(clients.map(({ closed }) => closed));
+    last.resolve();
+    await closes;
+    expect(slowAtDeadline).toBeLessThan(50);
+    expect(slow).toBe(slowAtDeadline);
+    const ended = clients.filter((client) => /^retry: /m.test(client.text()));
+    expect(ended.length).toBeGreaterThan(0);
+    for (const { text: received } of ended) expect(received()).toContain('https://shop.example');
+    for (const client of clients) expect(statusesOf(client.text())).not.toContain('503');
+  });
 
-    it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
-      const { last, stream } = createStream();
-      let slow = 0;
-      let slowAtDeadline: number | undefined;
-      const expire = () => (slowAtDeadline = slow);
-      const handle = ({ path }: HttpRequest) => {
-        if (path === '/slow') {
-          slow += 1;
-          blockFor(20);
-        }
-        return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
-      };
-      const headers = [['access-control-allow-origin', 'https://shop.example']] as const;
-      const listening = await listen({ handle, rejectHttp: (_request, { status }) => ({ status, headers }) });
-      const streaming = await dial(listening);
-      const clients = await Promise.all(Array.from({ length: 50 }, () => dial(listening)));
-      streaming.socket.write(get('/stream'));
-      await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
-      for (const { socket } of clients) socket.write(get('/first'));
-      await until(() => {
-        for (const client of clients) expect(client.text()).toContain('/first');
-      });
-      for (const { socket } of clients) socket.write(getEvents('/slow'));
-      await until(() => expect(slow).toBeGreaterThan(0));
-      const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
-      await until(() => expect(slowAtDeadline).toBeDefined());
-      await Promise.all(clients.map(({ closed }) => closed));
-      last.resolve();
-      await closes;
-      expect(slowAtDeadline).toBeLessThan(50);
-      expect(slow).toBe(slowAtDeadline);
-      const ended = clients.filter((client) => /^retry: /m.test(client.text()));
-      expect(ended.length).toBeGreaterThan(0);
-      for (const { text: received } of ended) expect(received()).toContain('https://shop.example');
-      for (const client of clients) expect(statusesOf(client.text())).not.toContain('503');
-    });
+  it('close resolves even if nothing else keeps the process alive', async () => {
+    const script = `
+      import { serve } from '${new URL(source, import.meta.url).href}';
+      const listening = await serve({ handle: () => new Promise(() => {}) });
+      const client = new AbortController();
+      fetch('http://127.0.0.1:' + listening.port, { signal: client.signal }).catch(() => {});
+      while (listening.inFlight() === 0) await new Promise(setImmediate);
+      client.abort();
+      console.log(await listening.close({ graceMs: 10, timeoutMs: 50 }));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('1\n');
+  });
 
-    it('close resolves even if nothing else keeps the process alive', async () => {
-      const script = `
-        import { serve } from '${new URL(source, import.meta.url).href}';
-        const listening = await serve({ handle: () => new Promise(() => {}) });
-        const client = new AbortController();
-        fetch('http://127.0.0.1:' + listening.port, { signal: client.signal }).catch(() => {});
-        while (listening.inFlight() === 0) await new Promise(setImmediate);
-        client.abort();
-        console.log(await listening.close({ graceMs: 10, timeoutMs: 50 }));
-      `;
-      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-      expect(stdout).toBe('1\n');
-    });
+  it('close serves requests that arrived before graceMs ended, even if the process was too busy to read them', async () => {
+    const listening = await listen(async () => ok('in time'));
+    const { socket, text: received, closed } = await dial(listening);
+    await until(() => expect(listening.connections().http).toBe(1));
+    // After a setImmediate, the event loop begins a turn with its timers. The following statements run in one turn,
+    // and graceMs ends before the request is read.
+    await new Promise(setImmediate);
+    const closes = listening.close({ graceMs: 50 });
+    socket.write(get('/'));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    await closed;
+    expect(received()).toMatch(/\r\nConnection: close\r\n.*in time$/is);
+    expect(await closes).toBe(0);
+  });
 
-    it('close serves requests that arrived before graceMs ended, even if the process was too busy to read them', async () => {
-      const listening = await listen(async () => ok('in time'));
-      const { socket, text: received, closed } = await dial(listening);
-      await until(() => expect(listening.connections().http).toBe(1));
-      // After a setImmediate, the event loop begins a turn with its timers. The following statements run in one turn,
-      // and graceMs ends before the request is read.
-      await new Promise(setImmediate);
-      const closes = listening.close({ graceMs: 50 });
+  it.each(['at once', 'later'])(
+    'close waits until a large response that is available %s is sent',
+    async (when) => {
+      const body = 'x'.repeat(20_000_000);
+      const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
+      const { socket, closed } = await dial(listening);
+      let received = 0;
+      socket.on('data', (data) => (received += data.length));
+      socket.pause();
       socket.write(get('/'));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-      await closed;
-      expect(received()).toMatch(/\r\nConnection: close\r\n.*in time$/is);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const closes = listening.close();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      socket.resume();
       expect(await closes).toBe(0);
-    });
-
-    it.each(['at once', 'later'])(
-      'close waits until a large response that is available %s is sent',
-      async (when) => {
-        const body = 'x'.repeat(20_000_000);
-        const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
-        const { socket, closed } = await dial(listening);
-        let received = 0;
-        socket.on('data', (data) => (received += data.length));
-        socket.pause();
-        socket.write(get('/'));
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        const closes = listening.close();
-        await new Promise((resolve) => setTimeout(resolve, 200));
-        socket.resume();
-        expect(await closes).toBe(0);
-        await closed;
-        expect(received).toBeGreaterThan(body.length);
-      },
-    );
-  });
+      await closed;
+      expect(received).toBeGreaterThan(body.length);
+    },
+  );
 
   it('a stream that yields a number is returned, and its connection closed', async () => {
     let isEnded = false;
@@ -263,37 +257,35 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
     expect(isEnded).toBe(true);
   });
 
-  describe('serve on an unavailable address', () => {
-    it('serve rejects with in-use on the port of another server of Node or uWebSockets.js', async () => {
-      const other = createServer();
-      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-      onTestFinished(() => {
-        other.close();
-      });
-      const address = other.address();
-      const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
-      for (const port of ports) {
-        await expect(serve({ handle: () => ok() }, { port: port ?? 0 })).rejects.toMatchObject({
-          code: 'in-use',
-          message: expect.stringContaining(`Port ${port}`),
-        });
-      }
+  it('serve rejects with in-use on the port of another server of Node or uWebSockets.js', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      other.close();
     });
-
-    it('serve listens on a port right after its previous server has closed connections', async () => {
-      const listening = await listen(() => new Promise(() => {}));
-      const { closed } = await dial(listening, get('/'));
-      await until(() => expect(listening.inFlight()).toBe(1));
-      await listening.close({ timeoutMs: 0 });
-      await closed;
-      const next = await serve({ handle: () => ok() }, { port: listening.port });
-      await next.close();
-    });
-
-    it('serve rejects with no-address on the address of another machine', async () => {
-      await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
-        code: 'no-address',
+    const address = other.address();
+    const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
+    for (const port of ports) {
+      await expect(serve({ handle: () => ok() }, { port: port ?? 0 })).rejects.toMatchObject({
+        code: 'in-use',
+        message: expect.stringContaining(`Port ${port}`),
       });
+    }
+  });
+
+  it('serve listens on a port right after its previous server has closed connections', async () => {
+    const listening = await listen(() => new Promise(() => {}));
+    const { closed } = await dial(listening, get('/'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+    await listening.close({ timeoutMs: 0 });
+    await closed;
+    const next = await serve({ handle: () => ok() }, { port: listening.port });
+    await next.close();
+  });
+
+  it('serve rejects with no-address on the address of another machine', async () => {
+    await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
+      code: 'no-address',
     });
   });
 
@@ -310,43 +302,41 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
     },
   );
 
-  describe('the options of serve', () => {
-    const notPositive = [
-      ['maxHeaderSize', 0],
-      ['maxHeaderSize', Infinity],
-      ['maxHeaderSize', 1.5],
-      ['maxConnections', -1],
-      ['maxConnections', Number.NaN],
-      ['maxUnsentSize', 0],
-    ] as const;
+  const notPositive = [
+    ['maxHeaderSize', 0],
+    ['maxHeaderSize', Infinity],
+    ['maxHeaderSize', 1.5],
+    ['maxConnections', -1],
+    ['maxConnections', Number.NaN],
+    ['maxUnsentSize', 0],
+  ] as const;
 
-    it.each<[options: object, message: string | RegExp]>([
-      ...notPositive.map(([name, value]): [object, string] => [
-        { [name]: value },
-        `${name} is ${value}; it must be a positive integer`,
-      ]),
-      ...[65_536, -1, 1.5, Number.NaN, '80'].map((port): [object, string] => {
-        const found = typeof port === 'string' ? `"${port}"` : port;
-        return [{ port }, `port is ${found}; it must be an integer from 0 to 65535.`];
-      }),
-      [
-        { host: '/run/app.sock' },
-        /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
-      ],
-      [
-        { hostname: '0.0.0.0', maxConnection: 1 },
-        /^"hostname" is not an option of serve; its options are host, .*\n"maxConnection" is not an option of serve; did you mean "maxConnections"\?$/,
-      ],
-    ])('serve rejects %o with a message that names the option', async (options, message) => {
-      await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(message);
-    });
+  it.each<[options: object, message: string | RegExp]>([
+    ...notPositive.map(([name, value]): [object, string] => [
+      { [name]: value },
+      `${name} is ${value}; it must be a positive integer`,
+    ]),
+    ...[65_536, -1, 1.5, Number.NaN, '80'].map((port): [object, string] => {
+      const found = typeof port === 'string' ? `"${port}"` : port;
+      return [{ port }, `port is ${found}; it must be an integer from 0 to 65535.`];
+    }),
+    [
+      { host: '/run/app.sock' },
+      /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
+    ],
+    [
+      { hostname: '0.0.0.0', maxConnection: 1 },
+      /^"hostname" is not an option of serve; its options are host, .*\n"maxConnection" is not an option of serve; did you mean "maxConnections"\?$/,
+    ],
+  ])('serve rejects %o with a message that names the option', async (options, message) => {
+    await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(message);
+  });
 
-    it('serve rejects the promise of a gateway', async () => {
-      const gateway = Promise.resolve({ handle: () => ok() }) as never;
-      await expect(serve(gateway)).rejects.toThrow(
-        'serve takes a gateway, not a promise: await createGateway({ … }).',
-      );
-    });
+  it('serve rejects the promise of a gateway', async () => {
+    const gateway = Promise.resolve({ handle: () => ok() }) as never;
+    await expect(serve(gateway)).rejects.toThrow(
+      'serve takes a gateway, not a promise: await createGateway({ … }).',
+    );
   });
 });
 
