@@ -19,11 +19,46 @@ const oneOf = (...values: readonly Json[]) => fc.constantFrom(...values);
 const mostly = (usual: fc.Arbitrary<Json>, other: fc.Arbitrary<Json>) =>
   fc.oneof({ arbitrary: usual, weight: 3 }, { arbitrary: other, weight: 1 });
 
-const numberTexts = ['5', ' 5 ', '1e3', '+5', '5.0', '0x1f', '0', '1'];
-const otherTexts = ['', 'x', 'true', 'false', 'TRUE', 'yes', '2026-01-02', '2026-01-02T03:04:05'];
-const objects = [[], ['5'], ['x'], [5, '6'], [1, 'a'], {}, { a: 1, b: { c: [null] } }];
-/** What is no value of some type, or would be converted to one. */
-const odd = oneOf(null, true, false, -1, 0, 1, 5, 5.5, 1e12, 1e21, ...numberTexts, ...otherTexts, ...objects);
+const anything = oneOf(
+  null,
+  true,
+  0,
+  5,
+  5.5,
+  '',
+  'x',
+  '5',
+  [],
+  ['5'],
+  [1, 'a'],
+  {},
+  { a: 1, b: { c: [null] } },
+);
+const wrong = {
+  string: oneOf(5, true, null, ['x'], {}, ''),
+  number: oneOf(
+    '5',
+    ' 5 ',
+    '',
+    'x',
+    '1e3',
+    '+5',
+    '5.0',
+    '0x1f',
+    true,
+    false,
+    null,
+    [],
+    ['5'],
+    [5, '6'],
+    {},
+    -1,
+    1e21,
+  ),
+  boolean: oneOf('true', 'false', 'TRUE', '0', '1', '', 'yes', 0, 1, null, [], {}),
+  bigint: oneOf('x', '', 5.5, true, null, [], '5.0', ' 7 '),
+  date: oneOf('2026-01-02', '2026-01-02T03:04:05', 'x', '', '5', 0, 1e12, true, null, [], {}),
+} as const;
 const formats: Readonly<Record<string, Json>> = {
   cuid2: 'tz4a98xxat96iws9zmbrgj3a',
   email: 'Ada@desk.example',
@@ -43,36 +78,36 @@ function valueOf(schema: z.core.$ZodType, depth = 0): fc.Arbitrary<Json> {
         valid === undefined
           ? oneOf('abc', 'a b', 'ü/é', 'true', '5', 'some-name', 'x'.repeat(101))
           : oneOf(valid),
-        odd,
+        wrong.string,
       );
     }
     case 'number':
-      return mostly(oneOf(5, 1, 20, 5.5, 0), odd);
+      return mostly(oneOf(5, 1, 20, 5.5, 0), wrong.number);
     case 'boolean':
-      return mostly(oneOf(true, false), odd);
+      return mostly(oneOf(true, false), wrong.boolean);
     case 'bigint':
-      return mostly(oneOf('5', 7, '12345678901234567890'), odd);
+      return mostly(oneOf('5', 7, '12345678901234567890'), wrong.bigint);
     case 'date':
-      return mostly(oneOf('2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05+01:00'), odd);
+      return mostly(oneOf('2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05+01:00'), wrong.date);
     case 'enum':
-      return mostly(oneOf(...Object.values(def.entries)), odd);
+      return mostly(oneOf(...Object.values(def.entries)), oneOf('other', '', null, 1));
     case 'literal':
-      return mostly(oneOf(...(def.values as Json[])), odd);
+      return mostly(oneOf(...(def.values as Json[])), oneOf('other', 5, null));
     case 'array':
       // A schema may contain itself.
       if (depth > 4) return fc.constant([]);
-      return mostly(fc.array(of(def.element), { maxLength: 3 }), odd);
+      return mostly(fc.array(of(def.element), { maxLength: 3 }), oneOf('abc', null, {}, 5, ['', 'b']));
     case 'object':
       return mostly(
         fc
           .record(Object.fromEntries(Object.entries(def.shape).map(([name, each]) => [name, of(each)])))
           .chain((value) => fc.constantFrom(value, value, value, { ...value, unknown: 'x', more: [1] })),
-        depth === 0 ? fc.constant({}) : odd,
+        depth === 0 ? fc.constant({}) : oneOf({}, null, 'x', []),
       );
     case 'record':
-      return mostly(fc.dictionary(fc.constantFrom('a', 'b'), of(def.valueType)), odd);
+      return mostly(fc.dictionary(fc.constantFrom('a', 'b'), of(def.valueType)), oneOf(null, [], 'x'));
     case 'union':
-      return fc.oneof(...def.options.map(of), odd);
+      return fc.oneof(...def.options.map(of), anything);
     case 'intersection':
       return fc.tuple(of(def.left), of(def.right)).map((sides) => Object.assign({}, ...sides) as object);
     case 'optional':
@@ -91,7 +126,7 @@ function valueOf(schema: z.core.$ZodType, depth = 0): fc.Arbitrary<Json> {
     case 'void':
       return fc.constant({});
     default:
-      return odd;
+      return anything;
   }
 }
 

@@ -179,6 +179,11 @@ function conversions(): Readonly<Record<string, Shape>> {
       z.object({ id: z.string() }).nullable(),
       null,
     ),
+    nullable: shape(
+      'PATCH',
+      '/nullable/{id}',
+      z.object({ id: z.string(), n: z.number().nullish(), date: z.date().nullish() }),
+    ),
     nothing: shape('PATCH', '/nothing/{id}', z.object({ id: z.string() }), z.void(), undefined),
     looseBody: shape('POST', '/loose/{id}', z.looseObject({ id: z.string() }), z.string(), 'ok'),
     loose: shape('GET', '/loose', z.looseObject({ n: z.number().optional() })),
