@@ -58,10 +58,10 @@ describe('the first start on a new store', () => {
 
 test('a start prints nothing but its log if the store had a key, even one that was revoked', async () => {
   const { serve, dataDir } = await newFolder();
-  const { keys, close } = await openStore(readConfiguration({ DATA_DIR: dataDir }));
-  await keys.add({ name: 'mine', hash: 'hash', createdAt: 1 });
-  await keys.revoke('mine', 2);
-  await close();
+  const store = await openStore(readConfiguration({ DATA_DIR: dataDir }));
+  await store.keys.add({ name: 'mine', hash: 'hash', createdAt: 1 });
+  await store.keys.revoke('mine', 2);
+  await store.close();
   const server = await serve();
   expect(server.stderr()).toBe('');
   expect(logLines(server).filter(({ level }) => level === 30)).toMatchObject([{ msg: 'listening' }]);

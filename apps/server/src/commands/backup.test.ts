@@ -10,7 +10,7 @@ import { runBackup } from './backup.ts';
 test('backup of the folder of a server prints what it has copied, which is all that was acknowledged before', async () => {
   const folder = await newFolder();
   const { origin } = await folder.serve({ env: { API_KEY: apiKey } });
-  await Promise.all(Array.from({ length: 200 }, () => createPet(origin)));
+  await Promise.all(Array.from({ length: 200 }, async () => (await createPet(origin)).text()));
   const to = join(dirname(folder.dataDir), 'a backup');
   expect(await folder.command(['backup', to])).toMatchObject({
     code: 0,

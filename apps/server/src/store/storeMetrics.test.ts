@@ -39,14 +39,14 @@ test('the readiness of several processes is that of the worst one, and their rem
 });
 
 test('failed operations are counted by operation and error, whether they throw or reject', async () => {
-  const { wrapStore, families } = createStoreMetrics();
+  const metrics = createStoreMetrics();
   for (const error of [new StoreError('full', 'no space'), new TypeError('x is not a function')]) {
     const failing = { create: async () => throwing(error), get: () => throwing(error) };
-    const records = wrapStore({ ...store, collection: () => failing as never }).collection(animals);
+    const records = metrics.wrapStore({ ...store, collection: () => failing as never }).collection(animals);
     await expect(records.create({ name: 'Rex', categoryId: 1 })).rejects.toBe(error);
     expect(() => records.get(1)).toThrow(error);
   }
-  const [durations, counted] = await families(store, 0);
+  const [durations, counted] = await metrics.families(store, 0);
   const operations = ['create', 'get'].map((operation) => ({ collection: 'animals', operation }));
   expect(counted?.values).toEqual(
     operations.flatMap((labels) =>

@@ -185,7 +185,9 @@ const together =
   (begins: readonly Begin[]): Begin =>
   async (service) => {
     const ends = await Promise.all(begins.map((begin) => begin(service)));
-    return () => Promise.all(ends.map((end) => end()));
+    return async () => {
+      for (const end of ends) await end();
+    };
   };
 
 /** The faults of each store, by their names. */
