@@ -194,7 +194,7 @@ class Compiler {
         return `lua.${node.operator}(${this.#value(node.left)}, () => ${this.#value(node.right)})`;
       case 'UnaryExpression':
         if (node.operator === '#') return `lua.length(${this.#value(node.argument)})`;
-        return this.#condition(node);
+        return node.operator === 'not' ? this.#condition(node) : unsupported(`the operator ${node.operator}`);
       case 'BinaryExpression':
         return this.#binary(node.operator, node.left, node.right);
       default:

@@ -72,7 +72,7 @@ async function simulatedRedis() {
 
 /** Scripts with their arguments, and what both return. */
 const scripts: readonly (readonly [script: string, args: readonly string[], result: unknown])[] = [
-  ['return { 3.99, -3.99, true, false, "x" }', [], [3, -3, 1, null, 'x']],
+  ['return { 3.99, 0 - 3.99, true, false, "x" }', [], [3, -3, 1, null, 'x']],
   ['return { 1, nil, 3 }', [], [1]],
   ['return { redis.call("GET", "none"), redis.call("GET", "none") == false }', [], [null, 1]],
   ['return redis.call("SET", "a", "b")', [], 'OK'],
@@ -100,7 +100,7 @@ const scripts: readonly (readonly [script: string, args: readonly string[], resu
     ['1', '2.5', null],
   ],
   ['redis.call("SET", "s", "") return redis.call("HMGET", "s", "a")', [], 'WRONGTYPE'],
-  ['return redis.call("SET", "s", "x", "PX", "0")', [], 'ERR invalid expire time'],
+  ['return redis.call("SET", "s", "x", "PX", "0")', [], 'ERR invalid'],
   [
     'return { redis.call("PTTL", "none"), redis.call("PTTL", "s"), redis.call("PEXPIRE", "s", 0) }',
     [],
@@ -111,7 +111,7 @@ const scripts: readonly (readonly [script: string, args: readonly string[], resu
     [],
     '3-1',
   ],
-  ['return redis.call("XADD", "x", "3-1", "f", "a")', [], 'ERR The ID'],
+  ['return redis.call("XADD", "x", "3-1", "f", "a")', [], 'ERR The'],
   [
     'return { redis.call("XRANGE", "x", "2", "+", "COUNT", 1), redis.call("XDEL", "x", "3-1", "9") }',
     [],
@@ -148,13 +148,14 @@ describe.each([
 
   it.skipIf(!isHere)('runs scripts', async () => {
     const { client } = await connected();
-    for (const [script, args, result] of scripts) {
+    const found: unknown[][] = [];
+    for (const [script, args] of scripts) {
       const reply = client.eval(script, { keys: [], arguments: [...args] });
       // Redis adds the place in the script to the message of Lua.
-      if (typeof result === 'string' && / |^WRONGTYPE/.test(result))
-        await expect(reply, script).rejects.toThrow(result);
-      else expect(await reply, script).toEqual(result);
+      const error = ({ message }: Error) => /attempt to \w+|^WRONGTYPE|^ERR (?!user)\w+/.exec(message)?.[0];
+      found.push([script, await reply.catch(error)]);
     }
+    expect(found).toEqual(scripts.map(([script, , result]) => [script, result]));
   });
 
   it.skipIf(!isHere)(
