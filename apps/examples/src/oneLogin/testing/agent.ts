@@ -31,7 +31,7 @@ export async function startAgent(origin: string, redirectUrl?: string) {
   return {
     authorization: kept.url,
     /** Connects the agent, after its user has answered. @param callback the URL to which the user was redirected */
-    async finish(callback: URL) {
+    finish: async (callback: URL) => {
       await transport.finishAuth(callback.searchParams);
       const connected = newClient(origin, { authProvider: provider });
       await connected.client.connect(connected.transport);
