@@ -1,10 +1,13 @@
 import { connect as connectTo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import { type Client, UnauthorizedError } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { NotesRouter } from './router.ts';
-import { agentProvider, connect } from './testing/agent.ts';
+import { connect, startAgent } from './testing/agent.ts';
 import { cookiesOf, credentialsOf, type Headers, newNotes, post } from './testing/newNotes.ts';
 
 /** The client of a browser, a program or an agent over tRPC. */
@@ -22,8 +25,7 @@ async function rest(origin: string, headers: Headers, body?: object) {
 }
 
 /** Does in a browser what the user of an agent does: signs in, and answers. @returns the URL that the agent receives */
-async function answer(authorization: URL | undefined, name: string, accept: boolean): Promise<URL> {
-  if (authorization === undefined) throw new Error('The agent has not redirected its user.');
+async function answer(authorization: URL, name: string, accept: boolean): Promise<URL> {
   const { origin } = authorization;
   // Better Auth redirects a browser, and names the URL to a fetch.
   const next = async (response: Response) => {
@@ -44,13 +46,8 @@ async function answer(authorization: URL | undefined, name: string, accept: bool
 
 /** Connects an agent with the consent of its user. */
 async function connectAgent(origin: string, name: string) {
-  const { kept, provider } = agentProvider();
-  const { transport, connecting } = await connect(origin, { authProvider: provider });
-  await expect(connecting).rejects.toThrow(UnauthorizedError);
-  await transport.finishAuth((await answer(kept.url, name, true)).searchParams);
-  const { client, connecting: connected } = await connect(origin, { authProvider: provider });
-  await connected;
-  return { client, kept, headers: { authorization: `Bearer ${kept.tokens?.access_token}` } };
+  const { authorization, finish } = await startAgent(origin);
+  return finish(await answer(authorization, name, true));
 }
 
 it('a session, a key and the agent of a user reach the same notes over REST, tRPC and MCP', async () => {
@@ -58,8 +55,7 @@ it('a session, a key and the agent of a user reach the same notes over REST, tRP
   const session = await sessionOf('ada');
   const key = await keyFor('read', 'write');
   const agent = await connectAgent(origin, 'ada');
-  const withKey = await connect(origin, { headers: key });
-  await withKey.connecting;
+  const withKey = await connect(origin, key);
 
   const authors: string[] = [];
   for (const headers of [session, key, agent.headers]) {
@@ -69,7 +65,7 @@ it('a session, a key and the agent of a user reach the same notes over REST, tRP
     authors.push(author);
   }
   expect(authors).toEqual([ada, expect.any(String), ada]);
-  for (const { client } of [withKey, agent]) {
+  for (const client of [withKey, agent.client]) {
     const call = { name: 'addNote', arguments: { text: 'over MCP' } };
     expect((await client.callTool(call)).structuredContent).toMatchObject({ text: 'over MCP' });
   }
@@ -93,8 +89,7 @@ it('another organization sees no notes of the first', async () => {
 it('a key that may only read lists no tool that writes, and gets 403 for it over each protocol', async () => {
   const { origin, keyFor } = await newNotes();
   const headers = await keyFor('read');
-  const { client, connecting } = await connect(origin, { headers });
-  await connecting;
+  const client = await connect(origin, headers);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['listNotes']);
   const call = { name: 'addNote', arguments: { text: 'a' } };
   await expect(client.callTool(call)).rejects.toThrow(/scope/);
@@ -121,29 +116,21 @@ it('the agent of a user who has left the organization is rejected at once', asyn
 
 it('an agent without the consent of its user gets no token', async () => {
   const { origin } = await newNotes();
-  const { kept, provider } = agentProvider();
-  const { transport, connecting } = await connect(origin, { authProvider: provider });
-  await expect(connecting).rejects.toThrow(UnauthorizedError);
-  const callback = await answer(kept.url, 'ada', false);
+  const { authorization, finish } = await startAgent(origin);
+  const callback = await answer(authorization, 'ada', false);
   expect(callback.searchParams.get('error')).toBe('access_denied');
-  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/access_denied|denied/);
-  expect(kept.tokens).toBeUndefined();
+  await expect(finish(callback)).rejects.toThrow(/access_denied|denied/);
 });
 
 it.each([
-  ['TRACE', 'TRACE /nope HTTP/1.1\r\nHost: a\r\n', '', 400],
-  ['a Host that is none', 'GET /nope HTTP/1.1\r\nHost: a b\r\n', '', 400],
-  ['a body that is too large', 'POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n', '', 413],
-  [
-    'a body of unknown length',
-    'POST /nope HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n',
-    '0\r\n\r\n',
-    413,
-  ],
-])('a request with %s does not end the service', async (_what, head, body, status) => {
+  ['TRACE', 'TRACE /nope HTTP/1.1\r\nHost: a\r\n', 400],
+  ['a Host that is none', 'GET /nope HTTP/1.1\r\nHost: a b\r\n', 400],
+  ['a body that is too large', 'POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n', 413],
+  ['a body of unknown length', 'POST /nope HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n', 413],
+])('a request with %s does not end the service', async (_what, head, status) => {
   const { origin } = await newNotes();
   const socket = connectTo(Number(new URL(origin).port), '127.0.0.1');
-  socket.end(`${head}Connection: close\r\n\r\n${body}`);
+  socket.end(`${head}Connection: close\r\n\r\n0\r\n\r\n`);
   expect(await text(socket)).toMatch(`HTTP/1.1 ${status} `);
   expect((await fetch(`${origin}/api/auth/ok`)).status).toBe(200);
 });
@@ -171,20 +158,29 @@ it('an agent that registers itself gets no token without a user', async () => {
     token_endpoint_auth_method: 'client_secret_post',
   });
   expect(registered.status).toBe(201);
-  const { client_id, client_secret } = (await registered.json()) as {
-    readonly client_id: string;
-    readonly client_secret: string;
-  };
-  const rejected = await fetch(`${origin}/api/auth/oauth2/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id,
-      client_secret,
-      resource: `${origin}/mcp`,
-    }),
-  });
+  const client = (await registered.json()) as Readonly<Record<'client_id' | 'client_secret', string>>;
+  const { client_id, client_secret } = client;
+  const grant = { grant_type: 'client_credentials', client_id, client_secret, resource: `${origin}/mcp` };
+  const body = new URLSearchParams(grant);
+  const rejected = await fetch(`${origin}/api/auth/oauth2/token`, { method: 'POST', body });
   expect([rejected.status, await rejected.json()]).toMatchObject([400, { error: 'unsupported_grant_type' }]);
+});
+
+it('while another process writes to the file, a call that writes gets 503 and may be sent again', async () => {
+  const file = join(await temporaryFolder(), 'notes.sqlite');
+  const { origin, sessionOf } = await newNotes(file);
+  const headers = await sessionOf('ada');
+  // The first call creates a key of Better Auth.
+  expect((await rest(origin, headers))[0]).toBe(200);
+  const other = new DatabaseSync(file);
+  other.exec('BEGIN IMMEDIATE');
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(503);
+  expect(log).toHaveBeenCalledWith(expect.stringContaining('database is locked'));
+  log.mockClear();
+  other.exec('ROLLBACK');
+  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(201);
+  other.close();
 });
 
 it('no other page can frame the pages for signing in and for consent', async () => {

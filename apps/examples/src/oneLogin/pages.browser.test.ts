@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
-import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { browserMissing, startBrowser } from '@petstore/testing/browser';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, it, onTestFinished } from 'vitest';
-import { agentProvider, connect } from './testing/agent.ts';
+import { startAgent } from './testing/agent.ts';
 import { credentialsOf, newNotes } from './testing/newNotes.ts';
 
 it.skipIf(browserMissing())(
@@ -17,9 +16,7 @@ it.skipIf(browserMissing())(
       response.end('Go back to the agent.');
     }).listen(port, '127.0.0.1');
     onTestFinished(() => void agentServer.close());
-    const { kept, provider } = agentProvider(`http://127.0.0.1:${port}/callback`);
-    const { transport, connecting } = await connect(origin, { authProvider: provider });
-    await expect(connecting).rejects.toThrow(UnauthorizedError);
+    const { authorization, finish } = await startAgent(origin, `http://127.0.0.1:${port}/callback`);
 
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
@@ -27,7 +24,7 @@ it.skipIf(browserMissing())(
     const problems: string[] = [];
     page.on('console', (message) => problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(error.message));
-    await page.goto(String(kept.url));
+    await page.goto(String(authorization));
     const { email, password } = credentialsOf('ada');
     await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill(password);
@@ -37,9 +34,7 @@ it.skipIf(browserMissing())(
     for (const shown of [`127.0.0.1:${port}`, 'notes:read', 'notes:write']) expect(text).toContain(shown);
     await page.getByRole('button', { name: 'Allow' }).click();
 
-    await transport.finishAuth((await called.promise).searchParams);
-    const { client, connecting: connected } = await connect(origin, { authProvider: provider });
-    await connected;
+    const { client } = await finish(await called.promise);
     const { structuredContent } = await client.callTool({ name: 'addNote', arguments: { text: 'a' } });
     expect(structuredContent).toMatchObject({ text: 'a', author: ada });
     expect(problems).toEqual([]);

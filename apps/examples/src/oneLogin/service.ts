@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
+import { TRPCError } from '@trpc/server';
 import { toNodeHandler } from 'better-auth/node';
 import { apiKey, cookie, createGateway, problemDetails } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
@@ -38,6 +39,8 @@ export async function startNotes({
     router: notesRouter,
     document: { title: 'Notes', version: '1.0.0' },
     errorFormat: problemDetails,
+    mapError: ({ cause }) =>
+      isBusy(cause) ? new TRPCError({ code: 'SERVICE_UNAVAILABLE', cause }) : undefined,
     publicUrl: origin,
     trustProxy,
     authentication: [
@@ -83,6 +86,11 @@ export async function startNotes({
     },
   };
 }
+
+/** Whether another process writes to the SQLite file: a call that is sent again will succeed. */
+const isBusy = (error: unknown) =>
+  error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
+const sqliteBusy = 5;
 
 /** Better Auth reads bodies without a limit of its own. */
 const maxBodyBytes = 65_536;

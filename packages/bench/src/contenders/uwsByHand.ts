@@ -182,10 +182,11 @@ const app = App()
     '/trpc/watchPets',
     guarded((res, req, id) => {
       const texts = petEvents(req.getQuery('input'));
-      if (!isSame) return void res.writeHeader('content-type', 'text/event-stream').end([...texts].join(''));
-      for (const [name, value] of eventHeaders) res.writeHeader(name, value);
-      res.writeHeader('x-request-id', id);
-      stream(res, texts);
+      if (isSame) {
+        for (const [name, value] of eventHeaders) res.writeHeader(name, value);
+        res.writeHeader('x-request-id', id);
+        stream(res, texts);
+      } else res.writeHeader('content-type', 'text/event-stream').end([...texts].join(''));
     }),
   )
   .get(

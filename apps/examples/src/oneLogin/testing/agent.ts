@@ -3,26 +3,46 @@ import {
   type OAuthClientProvider,
   type OAuthDiscoveryState,
   StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
+  UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Headers } from './newNotes.ts';
 
-/** Connects the official client of MCP. */
-export async function connect(
-  origin: string,
-  options: { authProvider: OAuthClientProvider } | { headers: Headers },
-) {
+function newClient(origin: string, options: StreamableHTTPClientTransportOptions) {
   const client = new Client({ name: 'test', version: '1.0.0' });
-  const transport = new StreamableHTTPClientTransport(
-    new URL(`${origin}/mcp`),
-    'headers' in options ? { requestInit: options } : options,
-  );
   onTestFinished(() => client.close());
-  return { client, transport, connecting: client.connect(transport) };
+  return { client, transport: new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), options) };
+}
+
+/** Connects the official client of MCP with the headers of a program. */
+export async function connect(origin: string, headers: Headers): Promise<Client> {
+  const { client, transport } = newClient(origin, { requestInit: { headers } });
+  await client.connect(transport);
+  return client;
+}
+
+/** Starts an agent, which asks its user for consent at `authorization`. */
+export async function startAgent(origin: string, redirectUrl?: string) {
+  const { kept, provider } = agentProvider(redirectUrl);
+  const { client, transport } = newClient(origin, { authProvider: provider });
+  await expect(client.connect(transport)).rejects.toThrow(UnauthorizedError);
+  if (kept.url === undefined) throw new Error('The agent has not redirected its user.');
+  return {
+    authorization: kept.url,
+    /** Connects the agent, after its user has answered. @param callback the URL to which the user was redirected */
+    finish: async (callback: URL) => {
+      await transport.finishAuth(callback.searchParams);
+      const connected = newClient(origin, { authProvider: provider });
+      await connected.client.connect(connected.transport);
+      const headers = { authorization: `Bearer ${kept.tokens?.access_token}` };
+      return { client: connected.client, headers };
+    },
+  };
 }
 
 /** What an agent keeps of its authorization. */
-export function agentProvider(redirectUrl = 'http://127.0.0.1:8976/callback') {
+function agentProvider(redirectUrl = 'http://127.0.0.1:8976/callback') {
   const kept: {
     url?: URL;
     client?: Awaited<ReturnType<OAuthClientProvider['clientInformation']>>;
