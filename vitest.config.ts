@@ -61,7 +61,7 @@ const longTests = [
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
-  'packages/gateway/test/sockets/{credentials,hostile,pressure}',
+  'packages/gateway/test/sockets/pressure',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',
   'apps/server/test/process/{certificateReload,failedStore}',
@@ -139,7 +139,7 @@ const otherSuites = (adapter: Adapter) =>
   [
     'adapters/adapterDifferences',
     'compression/*',
-    'trpc/{clients,overPort}',
+    'trpc/clients',
     'credentials/forgedRequests',
     'hooks/{hooks,requestRecords}',
     'limits/limits',
