@@ -72,7 +72,7 @@ const declaringTests = [
   'gateway/src/policies/idempotencyResponses',
   'gateway/src/protocols/mcp/tools',
   'gateway/src/protocols/rest/errorResponse',
-  'gateway/test/errors/{declaredErrors,maskedErrors}',
+  'gateway/test/errors/{declaredErrors,mapError,maskedErrors}',
   'gateway/test/generatedClients/composed',
   'gateway/test/rest/events',
   'typegen/src/generateTypes',

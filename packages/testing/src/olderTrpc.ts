@@ -20,7 +20,7 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
   [
     '11.8.0',
     'errors of WebSockets',
-    /WebSocket messages for (an id of null|a createContext that throws|connectionParams (of|that))/,
+    /a WebSocket with (connection parameters (of numbers|that)|a createContext that throws)/,
   ],
   ['11.13.4', 'JSON lines for `Accept`', /> (lines by Accept|one call with Accept of lines) has/],
   [
@@ -39,12 +39,12 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
   [
     '11.22.1',
     'exact media types of JSON',
-    /content type (of JSON|APPLICATION|application\/jsonl)|lines of a custom media type/,
+    /content type (of JSON|APPLICATION|application\/jsonl)|the setting otherLinesType$/,
   ],
   [
     '11.22.1',
     'events that restore the last id',
-    /> a subscription (after an event|by POST) |rpcEventFormat writes|events of .*untracked events/,
+    /> a subscription (after an event|by POST|of tracked events after) |rpcEventFormat writes|events of .*untracked events/,
   ],
   [
     '11.22.1',
@@ -61,7 +61,7 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
   ],
   ['11.25.0', 'a path with two slashes at its end', /: two slashes at the end/],
   ['11.25.0', 'subscriptions of clients as async iterables', /subscription without callbacks/],
-  ['11.25.0', 'most of the above', /> random requests have|to random messages in|whose context fails send/],
+  ['11.25.0', 'most of the above', /> lines of the outputs |to random messages in/],
   [
     '11.25.0',
     'synchronous parsing',
