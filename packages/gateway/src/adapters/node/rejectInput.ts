@@ -38,6 +38,13 @@ const unreadRequest = (remoteAddress = ''): HttpRequest => ({
   signal: abortedSignal,
 });
 
+/** What a connection has received. */
+interface Pending {
+  readonly requests: ReadonlySet<unknown>;
+  /** Whether its last request has arrived. */
+  readonly isEnding: boolean;
+}
+
 /**
  * Rejects input that is not a valid request, and closes the connection.
  * @param connections the requests in progress, by connection
@@ -45,11 +52,13 @@ const unreadRequest = (remoteAddress = ''): HttpRequest => ({
 export function rejectInput(
   server: Server,
   { rejectHttp = defaultRejection }: Service,
-  connections: { get(socket: Socket): { readonly requests: ReadonlySet<unknown> } | undefined },
+  connections: { get(socket: Socket): Pending | undefined },
 ): void {
   function reject(socket: Socket, rejection: HttpRejection | undefined): void {
-    // While a request is being handled, the client would take the rejection for the response to that request.
-    const isResponding = (connections.get(socket)?.requests.size ?? 0) > 0;
+    // While a request is being handled, the client would take the rejection for the response to that request. What follows the
+    // last request gets no response.
+    const { isEnding = false, requests } = connections.get(socket) ?? {};
+    const isResponding = isEnding || (requests?.size ?? 0) > 0;
     if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
     else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
   }

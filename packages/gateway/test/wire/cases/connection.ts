@@ -43,7 +43,12 @@ export const connectionCases: readonly RawCase[] = [
     ],
   ]),
   ...rawCases({ uws: 'nothing, closed', serves: [list] }, [
-    [closeRule, 'a request after Connection: close is not run', get('Connection: close\r\n') + smuggled],
+    [
+      closeRule,
+      'a request after Connection: close is not run',
+      get('Connection: close\r\n') + smuggled,
+      { node: '200, closed' },
+    ],
   ]),
   ...rawCases(
     {
