@@ -199,14 +199,13 @@ export class ServedRequest extends NodeRequest {
   }
 
   protected override receive(body: BodyBuffer): void {
-    if (!this.hasSmallBody) super.receive(body);
-    else if (!this.#mayHaveArrived) this.message.passBodyTo(body);
-    else {
+    if (this.#mayHaveArrived) {
       this.message.passArrivedTo(body, () => {
         super.receive(body);
         this.onBodyEnd();
       });
-    }
+    } else if (this.hasSmallBody) this.message.passBodyTo(body);
+    else super.receive(body);
   }
 }
 
