@@ -5,7 +5,6 @@ import { onTestFinished, TestRunner } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { sendOnce } from './client.ts';
 import { startService } from './startService.ts';
-import { lines } from './trpc/bytes.ts';
 import { rawRequest, rawSocket } from './wire/rawSocket.ts';
 import type { Running, StartOptions } from './trpc/start.ts';
 import { frame } from '@petstore/testing/webSocketFrames';
@@ -85,7 +84,9 @@ const differences = [
     name: 'the Content-Length of JSON Lines that are complete at once',
     reason: 'The server that sends a Response adds it, as Bun does.',
     observe: async ({ endpoints }) => {
-      const response = await endpoints.http.fetch(`${endpoints.http.url}/hello?batch=1`, { headers: lines });
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/hello?batch=1`, {
+        headers: { 'trpc-accept': 'application/jsonl' },
+      });
       const text = await response.text();
       return response.headers.get('content-length') === String(text.length);
     },

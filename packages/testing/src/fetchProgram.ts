@@ -21,22 +21,18 @@ export interface FetchProgram {
 export interface FetchProgramOptions {
   /** Default: a free one. */
   readonly port?: number;
-  /** Strings that workerd passes to `fetch` as its second argument. */
-  readonly bindings?: Readonly<Record<string, string>>;
-  /** Whether the program imports built-ins of Node, which workerd has with a flag. Default: they are not found. */
-  readonly usesNode?: boolean;
 }
 
 /** Bundles a program, starts it, and waits until it listens on 127.0.0.1. */
 export async function startFetchProgram(
   { name, executable }: NamedRuntime,
   entry: string,
-  { port = 0, bindings = {}, usesNode = false }: FetchProgramOptions = {},
+  { port = 0 }: FetchProgramOptions = {},
 ): Promise<FetchProgram> {
   const folder = await mkdtemp(join(tmpdir(), 'fetch-program-'));
   const [bundle, config] = [join(folder, 'bundle.js'), join(folder, 'config.capnp')];
-  await writeFile(bundle, await bundled(entry, usesNode));
-  await writeFile(config, workerdConfig(bindings, usesNode));
+  await writeFile(bundle, await bundled(entry));
+  await writeFile(config, workerdConfig);
   const args =
     name === 'workerd'
       ? ['serve', config, `--socket-addr=http=127.0.0.1:${port}`, '--control-fd=3']
@@ -72,7 +68,7 @@ export async function startFetchProgram(
 const bundles = new Map<string, Promise<string>>();
 
 /** Returns the bundle of a program. Each is created once: a suite starts the same program many times. */
-function bundled(entry: string, usesNode: boolean): Promise<string> {
+function bundled(entry: string): Promise<string> {
   const bundle =
     bundles.get(entry) ??
     build({
@@ -82,7 +78,6 @@ function bundled(entry: string, usesNode: boolean): Promise<string> {
       format: 'esm',
       mainFields: ['module', 'main'],
       conditions: ['trpc-gateway-source'],
-      external: usesNode ? ['node:*'] : [],
       plugins: [embedDocsPage],
       write: false,
       logLevel: 'silent',
@@ -92,16 +87,13 @@ function bundled(entry: string, usesNode: boolean): Promise<string> {
 }
 
 /** Without `enable_request_signal`, the signal of a request does not abort when its client leaves. */
-const workerdConfig = (bindings: Readonly<Record<string, string>>, usesNode: boolean) => `
+const workerdConfig = `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = (
     modules = [(name = "bundle", esModule = embed "bundle.js")],
-    bindings = [${Object.entries(bindings)
-      .map(([name, text]) => `(name = "${name}", text = ${JSON.stringify(text)})`)
-      .join(', ')}],
     compatibilityDate = "2026-07-01",
-    compatibilityFlags = ["enable_request_signal"${usesNode ? ', "nodejs_compat"' : ''}],
+    compatibilityFlags = ["enable_request_signal"],
   ))],
   sockets = [(name = "http", http = (), service = "main")],
 );

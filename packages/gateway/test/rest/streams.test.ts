@@ -29,6 +29,16 @@ const cancelled = { streams: 0, texts: 0 };
 /** Counts the subscriptions of `quiet` and `unlisted` that run. */
 const quiet = { running: 0 };
 
+async function* untilAborted({ signal }: { readonly signal: AbortSignal | undefined }) {
+  quiet.running += 1;
+  try {
+    await once(signal ?? new EventTarget(), 'abort');
+    yield { n: 1 };
+  } finally {
+    quiet.running -= 1;
+  }
+}
+
 /** Counts the calls of `away`, of which every other one fails. */
 const away = { calls: 0 };
 
@@ -48,15 +58,7 @@ const mediaRouter = t.router({
   lies: subscription('/lies').subscription(async function* () {
     yield { n: 'one' };
   }),
-  quiet: subscription('/quiet').subscription(async function* ({ signal }) {
-    quiet.running += 1;
-    try {
-      await once(signal ?? new EventTarget(), 'abort');
-      yield { n: 1 };
-    } finally {
-      quiet.running -= 1;
-    }
-  }),
+  quiet: subscription('/quiet').subscription(untilAborted),
   clock: subscription('/clock')
     .input(z.object({ lastEventId: z.int().default(0) }))
     .subscription(async function* ({ input, signal }) {
@@ -95,15 +97,7 @@ const mediaRouter = t.router({
         },
       },
     })
-    .subscription(async function* ({ signal }) {
-      quiet.running += 1;
-      try {
-        await once(signal ?? new EventTarget(), 'abort');
-        yield { n: 1 };
-      } finally {
-        quiet.running -= 1;
-      }
-    }),
+    .subscription(untilAborted),
   text: bytes('/bytes/text').query(async function* () {
     try {
       yield png;

@@ -1,2 +1,1 @@
-export { HttpConnection } from './httpConnection.ts';
 export { drainCalls, drainStreams, problemsOf } from './drainRound.ts';

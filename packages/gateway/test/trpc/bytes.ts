@@ -1,2 +1,0 @@
-/** The request header that selects JSON lines. */
-export const lines = { 'trpc-accept': 'application/jsonl' };
