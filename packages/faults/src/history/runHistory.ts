@@ -58,7 +58,8 @@ class Run {
   constructor(plan: Plan, environment: Environment, isRead: boolean) {
     this.#plan = plan;
     this.#environment = environment;
-    this.#history = new History(() => Math.round(performance.now()), isRead);
+    const beganAt = performance.now();
+    this.#history = new History(() => Math.round(performance.now() - beganAt), isRead);
   }
 
   async toEnd(): Promise<Report> {
