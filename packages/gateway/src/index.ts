@@ -29,4 +29,5 @@ export type { Service } from './http/service.ts';
 export { GatewayError } from './checks/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedure.ts';
+export type { OutputSchemas } from './schemas/inferredOutput.ts';
 export { problemDetails, type ErrorFormat, type RestError } from './operations/errorFormat.ts';

@@ -1,15 +1,17 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findRouter, importModule, ModuleError, type ModuleExports } from 'trpc-gateway/command';
 import { isZod } from 'trpc-gateway/schemas';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
+import { outputsCommand } from './outputs/outputsCommand.ts';
 import { TypegenError } from './typegenError.ts';
+import { type CommandResult, writeOrCheck } from './writeOrCheck.ts';
 
 export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
+       trpc-gateway-typegen outputs --router FILE [--export NAME] [--project FILE] [--out FILE [--check]]
 
-Prints the types of a tRPC router as one TypeScript file with doc comments, which imports only types of @trpc/server.
-Clients need neither the server's code nor zod.
+The first prints the types of a tRPC router as one TypeScript file with doc comments, which imports only types of @trpc/server.
+Clients need neither the server's code nor zod. The second prints JSON Schemas of what procedures return, as the compiler infers it,
+for the option outputs of createGateway: for procedures without an output schema. It reads types, and runs nothing.
 
   --router FILE        The module that exports the router, in TypeScript or JavaScript.
                        Exported schemas with an id become types even if no procedure uses them.
@@ -23,17 +25,10 @@ Clients need neither the server's code nor zod.
   --unknown-outputs    Print unknown for every output without an output schema.
 `;
 
-/** The output and exit code of a command. */
-export interface CommandResult {
-  readonly stdout?: string;
-  readonly stderr?: string;
-  readonly code: number;
-}
-
 /** Runs `trpc-gateway-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
-    return await runTypegen(argv);
+    return argv[0] === 'outputs' ? await outputsCommand(argv.slice(1)) : await runTypegen(argv);
   } catch (error) {
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
     if (error instanceof TypegenError || error instanceof ModuleError) {
@@ -67,30 +62,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
     unknownOutputs: values['unknown-outputs'],
     ...findErrorShape(exports, file, values['error-shape']),
   });
-  if (out === undefined) return { stdout: text, code: 0 };
-  if (!check) {
-    await write(out, text);
-    return { stderr: `Wrote ${out}.\n`, code: 0 };
-  }
-  const current = await readFile(out, 'utf8').catch(() => undefined);
-  return current === text
-    ? { code: 0 }
-    : {
-        stderr: `${out} does not match ${file}. Run the same command without --check to update it.\n`,
-        code: 1,
-      };
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  } catch (error) {
-    const { message } = error as NodeJS.ErrnoException;
-    throw new TypegenError(`${file} cannot be written: ${message}. Name another file with --out.`, {
-      cause: error,
-    });
-  }
+  return writeOrCheck({ text, file, out, check });
 }
 
 function findErrorShape(

@@ -109,6 +109,11 @@ export const gatewayRules: OptionRules<AnyGatewayOptions> = {
     (value) => typeof value === 'boolean' || isFunction(value),
     'true, false or a function, such as openapi: ({ type }) => type === "query"',
   ),
+  outputs: optional(
+    (value) =>
+      isObject(value) && value['version'] === 1 && isObject(value['procedures']) && isObject(value['$defs']),
+    'what trpc-gateway-typegen outputs of this version writes',
+  ),
   compatibility,
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,

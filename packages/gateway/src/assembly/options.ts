@@ -14,6 +14,7 @@ import type { Routes } from '../calls/routes.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import type { State } from '../state/sharedState.ts';
 import type { Telemetry } from '../calls/telemetry.ts';
+import type { OutputSchemas } from '../schemas/inferredOutput.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import type { Compatibility, DescribedProcedure, RestMeta } from '../procedures/meta.ts';
 import type { McpEndpoint } from '../protocols/mcpEndpoint.ts';
@@ -81,6 +82,15 @@ export interface GatewayOptions<
   readonly openapi?:
     | boolean
     | ((procedure: DescribedProcedure<inferRouterMeta<Router>>) => boolean | RestMeta);
+  /**
+   * JSON Schemas of what procedures without `.output()` return, from their types: the file that `trpc-gateway-typegen outputs`
+   * writes. The document and the tools have them. Outputs are not checked: a property that the type hides is still sent, as over
+   * tRPC. Default: none.
+   * @example
+   * import outputs from './outputs.json' with { type: 'json' };
+   * await createGateway({ router, createContext, document, outputs });
+   */
+  readonly outputs?: OutputSchemas;
   /**
    * URL under which clients reach the gateway. It becomes the prefix of URLs in `Location`, `Link` and the document's
    * `servers`; the paths that the gateway serves do not change. Set it behind a proxy, to an origin with an optional

@@ -62,6 +62,7 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
   const { procedures, problems } = await readProcedures(router, {
     openapi: options.openapi,
     tools: options.mcp?.tools,
+    outputs: options.outputs,
   });
   if (!options.mcp) warnOfUnservedTools(procedures);
   const scopes = allScopes(procedures, schemes);

@@ -3,12 +3,14 @@ import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serve } from '../adapters/node/serve.ts';
 import { opensWebSockets } from '../adapters/node/webSockets.ts';
+import type { AnyGatewayOptions } from '../assembly/options.ts';
 import type { Routes } from '../calls/routes.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
+import { findReadOutputs, inferOutputs } from './inferOutputs.ts';
 import { loopbackOnly } from './loopbackOnly.ts';
 import { createPartialGateway } from './partialGateway.ts';
 import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
@@ -27,6 +29,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
       // Not `env-file`, which Node itself reads wherever it stands.
       env: { type: 'string', multiple: true, default: [] },
       port: { type: 'string', default: '3000' },
+      'no-types': { type: 'boolean', default: false },
     },
     allowPositionals: true,
   });
@@ -40,7 +43,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const served = await readServed(router);
   const docs = await docsRoutes(file);
   const document = await describeService(file);
-  const { gateway, leftOut } = await createPartialGateway({
+  const gatewayOptions: AnyGatewayOptions = {
     ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
     router,
     createContext: (options: ContextOptions<unknown>) =>
@@ -48,12 +51,20 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     policies: [loopbackOnly],
     mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
     ...(docs && { routes: docs }),
-  });
+  };
+  const { gateway, leftOut } = await createPartialGateway(gatewayOptions);
+  const readOutputs = values['no-types'] ? undefined : await findReadOutputs(file);
   // Generated now, so that what is wrong with it is printed.
   await gateway.document();
   const listening = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
   endWithNpx();
+  if (readOutputs && served.procedures.some(({ hasOutput }) => !hasOutput)) {
+    const location = { file, name: values.export };
+    void inferOutputs(gateway, gatewayOptions, readOutputs, location).then((text) =>
+      process.stdout.write(text),
+    );
+  }
   const stdout = serveReport({
     router,
     served,
@@ -63,6 +74,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     hasDocsPage: docs !== undefined,
     hasWebSockets: opensWebSockets(),
     hasContext: values.context !== undefined,
+    readsTypes: readOutputs !== undefined,
   });
   return { stdout, code: undefined };
 }

@@ -18,6 +18,8 @@ interface Started {
   readonly hasDocsPage: boolean;
   readonly hasWebSockets: boolean;
   readonly hasContext: boolean;
+  /** Whether the types of outputs are being read. */
+  readonly readsTypes: boolean;
 }
 
 /** The readme of this package, as installed. */
@@ -53,7 +55,7 @@ export function serveReport(started: Started): string {
     ...trpcDifferences(router).map((line) => `  - ${line}`),
     ...(hasContext ? [] : ['  - Without --context, the context of procedures is {}.']),
     '  All of it: docs/gateway/trpc.md in the repository of trpc-gateway.',
-    ...(served.hasRestMetadata ? presetLines : defaultLines(router, served)),
+    ...(served.hasRestMetadata ? presetLines : defaultLines(started)),
     '',
     `A server of your own: ${readme}`,
     '',
@@ -99,16 +101,13 @@ function trpcDifferences({ _def: { _config: config } }: AnyTRPCRouter): readonly
 }
 
 /** What differs over REST and MCP, for a router without metadata. */
-function defaultLines(
-  { _def: { _config: config } }: AnyTRPCRouter,
-  { procedures }: Served,
-): readonly string[] {
+function defaultLines({ readsTypes, router, served: { procedures } }: Started): readonly string[] {
   const untyped = procedures.filter(({ hasOutput }) => !hasOutput).length;
   return [
     '',
     'What differs over REST and MCP:',
     '  - No metadata chooses what is served: in your own server, openapi: true and mcp({ tools }) do.',
-    ...(isWithoutTransformer(config)
+    ...(isWithoutTransformer(router._def._config)
       ? []
       : [
           '  - They send JSON, without the router’s transformer: a date is text, a Map is {}, a bigint is an error.',
@@ -116,7 +115,7 @@ function defaultLines(
     ...(untyped === 0
       ? []
       : [
-          `  - ${untyped} of ${countOf(procedures.length, 'procedure')} have no output schema (.output): the document and the tools have no types of what they return.`,
+          `  - ${untyped} of ${countOf(procedures.length, 'procedure')} have no output schema (.output): ${readsTypes ? 'their types are being read.' : 'the document and the tools have no types of what they return, which trpc-gateway-typegen reads.'}`,
         ]),
   ];
 }

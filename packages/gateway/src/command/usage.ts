@@ -10,6 +10,7 @@ looking, moving and demonstrations, not for production.
   --context-export NAME  The name of the function. Default: createContext, createTRPCContext, default, or the only one.
   --env FILE             Reads environment variables before the modules are loaded. May be repeated.
   --port PORT            0 chooses a free port. Default: 3000.
+  --no-types             Leaves the types of outputs without a schema unread, which trpc-gateway-typegen reads if it is installed.
 `;
 
 /** Whether an error is one of `parseArgs` of node:util. */

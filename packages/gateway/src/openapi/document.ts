@@ -98,17 +98,19 @@ export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
   };
 }
 
+/** Yields the ids of the schemas of an operation, with the schemas of zod that have them. */
+const idsOf = ({ errors, inputs, output }: Operation) =>
+  idsIn([
+    ...inputs,
+    'schema' in output ? output.schema : undefined,
+    ...[...errors.values()].flat().map(({ data }) => data && readZod(data, 'output')),
+  ]);
+
 /** @throws {GatewayError} if two different schemas have one id (`.meta({ id })`) */
 function checkIds(service: CreateDocumentOptions): void {
   const named = new Map<string, Map<z.core.$ZodType, Set<Operation>>>();
   for (const operation of service.operations) {
-    const { errors, inputs, output } = operation;
-    const schemas = [
-      ...inputs,
-      'schema' in output ? output.schema : undefined,
-      ...[...errors.values()].flat().map(({ data }) => data && readZod(data, 'output')),
-    ];
-    for (const [id, parser] of idsIn(schemas)) {
+    for (const [id, parser] of idsOf(operation)) {
       const parsers = named.get(id) ?? new Map<z.core.$ZodType, Set<Operation>>();
       named.set(id, parsers.set(parser, (parsers.get(parser) ?? new Set()).add(operation)));
     }
@@ -180,7 +182,8 @@ async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDo
  */
 function writeSchemas(service: CreateDocumentOptions) {
   const { operations, errorFormat } = service;
-  const components = new Components();
+  const ids = operations.flatMap((operation) => Array.from(idsOf(operation), ([id]) => id));
+  const components = new Components(new Set(ids));
   const each = <Part>(write: (operation: Operation) => Part) =>
     operations.map((operation) => {
       components.owner = operation.procedure.path;

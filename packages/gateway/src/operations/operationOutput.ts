@@ -5,6 +5,7 @@ import type { Procedure } from '../procedures/procedure.ts';
 import { eventFunction } from '../procedures/asyncOutput.ts';
 import type { Parser } from '../procedures/parseFunction.ts';
 import { requireJson } from './inspectJson.ts';
+import { InferredOutput } from '../schemas/inferredOutput.ts';
 import type { ReadSchema } from '../schemas/readSchema.ts';
 import { acceptsUndefined, isVoid, type Schema } from '../schemas/schema.ts';
 
@@ -46,11 +47,12 @@ export function operationOutput(procedure: Procedure, rest: RestMeta, read: Read
   if (type === 'subscription') {
     if (method !== undefined && method !== 'GET')
       reject(`it is a subscription, so its method must be GET, not ${method}`);
+    const inferred = procedure.output instanceof InferredOutput ? procedure.output : undefined;
     const schema =
-      read(event, 'output', 'event') ??
+      read(event ?? inferred, 'output', 'event') ??
       reject('it is a subscription without a schema of its events; add event: z.object(…) to its metadata');
     requireJson(schema, 'event');
-    return { kind: 'events', schema, parse: eventFunction(event as Parser) };
+    return { kind: 'events', schema, parse: eventFunction(event as Parser | undefined) };
   }
   if (event !== undefined) {
     reject(

@@ -8,6 +8,7 @@ import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
 import { readMeta, type ProcedureMeta, type ServedOptions } from './readMeta.ts';
+import { inferredOutput, mismatchOf, type OutputSchemas } from '../schemas/inferredOutput.ts';
 import { createSample, selfTest } from './selfTest.ts';
 
 /** A procedure that the gateway serves, as listed in `gateway.procedures`. */
@@ -28,6 +29,7 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   /** As `.meta()` set it, with further fields of the router. */
   readonly meta: GatewayMeta | undefined;
   readonly inputs: readonly unknown[];
+  /** Its output parser, or, without one, what its types say (`InferredOutput`). */
   readonly output: unknown;
   /** The declared errors. `undefined` if the procedure has no formatter in `.errors()`, or is served over tRPC only. */
   readonly errors: ErrorDefinitions | undefined;
@@ -48,7 +50,7 @@ export interface Procedures {
  */
 export async function readProcedures(
   router: AnyTRPCRouter,
-  options: ServedOptions = {},
+  { outputs, ...options }: ServedOptions & { readonly outputs?: OutputSchemas | undefined } = {},
   sample = createSample(),
 ): Promise<Procedures> {
   // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
@@ -81,7 +83,7 @@ export async function readProcedures(
         stages,
         execution: stages ? 'compiled' : 'trpc',
         inputs,
-        output,
+        output: output ?? inferredOutput(path, outputs),
         mayReturnAsync: type === 'subscription' || mayBeAsync(output),
         ...metadata,
         errors: metadata.rest || metadata.mcp ? await readErrors(path, definition) : undefined,
@@ -92,5 +94,7 @@ export async function readProcedures(
       problems.push(...lines.map((line) => ({ procedure: path, part: 'metadata', line }) as const));
     }
   }
+  const mismatch = outputs && mismatchOf(outputs, procedures);
+  if (mismatch !== undefined) warn(mismatch);
   return { procedures, problems };
 }

@@ -23,6 +23,12 @@ export class Components {
   /** The names of the targets of references, by their content: an input and an output may have one in common. */
   readonly #names = new Map<string, string>();
   readonly #contents = new WeakMap<Schema, string>();
+  readonly #ids: ReadonlySet<string>;
+
+  /** @param ids those of all schemas, which no inferred type may have as its name */
+  constructor(ids: ReadonlySet<string> = new Set()) {
+    this.#ids = ids;
+  }
 
   /**
    * @param side outputs are written after all inputs: where the schemas of a name differ, that of the output gets
@@ -60,12 +66,16 @@ export class Components {
 
   #nameOf(target: Schema, side: 'input' | 'output'): string {
     const { id, outputId = `${id}Output` } = parserMetadata(target);
+    const { typeName } = target[details] ?? {};
     const content = this.#contentOf(target);
-    const key = `${id} ${content}`;
+    const key = `${id ?? typeName} ${content}`;
     let name = this.#names.get(key);
     if (name !== undefined) return name;
     if (id === undefined) {
-      for (let index = 0; Object.hasOwn(this.schemas, (name = `__schema${index}`));) index += 1;
+      name = typeName ?? '__schema0';
+      const isTaken = (each: string) => Object.hasOwn(this.schemas, each) || this.#ids.has(each);
+      for (let index = typeName ? 2 : 1; isTaken(name); index += 1)
+        name = `${typeName ?? '__schema'}${index}`;
     } else {
       name = Object.hasOwn(this.schemas, id) && side === 'output' ? outputId : id;
     }

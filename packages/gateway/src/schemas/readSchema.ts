@@ -16,10 +16,12 @@ import {
   type ZodSchema,
 } from './zodSchema.ts';
 import { canBeUndefined, correctKeywords, hasPromise, isDiscriminated } from './exactKeywords.ts';
+import { InferredOutput } from './inferredOutput.ts';
 import { asZod4, type Zod3Schema } from './zod3.ts';
 import {
   acceptsSample,
   details,
+  isNever,
   mapSchemas,
   optionalOf,
   schemasIn,
@@ -48,6 +50,7 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
       requireZod(parser, what);
       return readZod(parser, side);
     }
+    if (parser instanceof InferredOutput) return readInferred(parser);
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
     if (isZod3(parser)) return readZod(asZod4(parser as Zod3Schema), side);
     if (!isStandardSchema(parser)) return undefined;
@@ -268,14 +271,22 @@ export function* idsIn(
   }
 }
 
+function readInferred({ definitions, json }: InferredOutput): Schema {
+  const schema = readJson({ ...json, 'x-inferred': true }, definitions, [], true);
+  // JSON Schema has no `undefined`: `{ not: {} }` is the schema of nothing.
+  return isNever(schema) ? { ...schema, [details]: { type: 'void' } } : schema;
+}
+
 /**
  * Adds details to a JSON Schema: the target of each reference, and which properties may be absent.
  * @param all the details of zod schemas by index, where `indexKey` has indexes
+ * @param isInferred whether the names of definitions are those of types, which the document has too
  */
 export function readJson(
   root: Json,
   definitions: Readonly<Record<string, unknown>> = {},
   all: readonly Details[] = [],
+  isInferred = false,
 ): Schema {
   const targets = new Map<string, Schema>();
   const whole: Schema = {};
@@ -306,6 +317,7 @@ export function readJson(
       // Known before it is read, since it may contain itself.
       targets.set(name, (target = {}));
       Object.assign(target, read(definitions[name]));
+      if (isInferred) Object.assign(target, { [details]: { ...target[details], typeName: name } });
     }
     return target;
   }

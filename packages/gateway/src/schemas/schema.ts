@@ -55,6 +55,8 @@ export interface Details {
   readonly parser?: z.core.$ZodType;
   /** The schema that `$ref` names. */
   readonly target?: Schema;
+  /** The name of the TypeScript type that it describes (`InferredOutput`). */
+  readonly typeName?: string;
 }
 
 /** The properties of an input, by name. */

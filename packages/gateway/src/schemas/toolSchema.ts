@@ -32,7 +32,7 @@ export function writeJsonSchema(root: Schema): JsonSchema {
     const known = names.get(target);
     if (known !== undefined) return known;
     const parser = target[details]?.parser;
-    const id = (parser && metadataOf(parser).id) ?? 'schema';
+    const id = (parser && metadataOf(parser).id) ?? target[details]?.typeName ?? 'schema';
     // A reference would have to escape other characters (RFC 6901).
     const base = id.replaceAll(/[^\w.-]/g, '_');
     let name = base;
@@ -91,6 +91,7 @@ function saysNothing(name: string, schema: JsonSchema): boolean {
   const { [name]: value, format } = schema;
   switch (name) {
     case '$schema':
+    case 'x-inferred':
       return true;
     // `z.int()` has the bounds of safe integers.
     case 'minimum':

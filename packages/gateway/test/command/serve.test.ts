@@ -18,6 +18,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Server } from '../listen.ts';
+import type { OpenApiDocument } from '../openApi.ts';
 import { call, send } from '../mcp/messages.ts';
 
 // Code bases in the shapes of public ones: their layout, their metadata, their contexts and their imports.
@@ -46,7 +47,7 @@ async function serveShape(
   { args, shape }: Pick<Shape, 'args' | 'shape'>,
   env?: Readonly<Record<string, string>>,
 ): Promise<Running> {
-  const child = start(join(shapes, shape), [...args, '--port', '0'], env);
+  const child = start(join(shapes, shape), [...args, '--port', '0', '--no-types'], env);
   children.push(child);
   let printed = '';
   let errors = '';
@@ -466,6 +467,29 @@ describe('trpc-gateway serve', () => {
       }
     },
   );
+
+  it('trpc-gateway serve describes outputs without a schema by their types, which trpc-gateway-typegen reads meanwhile', async () => {
+    const child = start(join(shapes, 'hostService'), ['router.ts', '--port', '0']);
+    children.push(child);
+    let printed = '';
+    for await (const text of child.stdout ?? []) {
+      printed += String(text);
+      if (/^Outputs have the schemas of their types, read in [\d.]+ s\.$/m.test(printed)) break;
+    }
+    expect(printed).toMatch(
+      /5 of 5 procedures have no output schema \(\.output\): their types are being read\.$/m,
+    );
+    const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
+    const { paths } = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApiDocument;
+    const schemaAt = (path: string) =>
+      paths[path]?.['post']?.responses['200']?.content?.['application/json']?.schema;
+    expect(schemaAt('/git/clone')).toEqual({
+      type: 'object',
+      properties: { url: { type: 'string' }, depth: { type: 'number' }, timeoutMs: { type: 'number' } },
+      required: ['url', 'timeoutMs'],
+      'x-inferred': true,
+    });
+  });
 
   it('docs/serve-command.md shows what the command prints for a code base', async () => {
     const page = await readFile(new URL('../../../../docs/serve-command.md', import.meta.url), 'utf8');

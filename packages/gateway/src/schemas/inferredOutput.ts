@@ -1,0 +1,44 @@
+import { listNames } from '../http/warnings.ts';
+
+/** The JSON Schemas of what procedures return, from their types: the file that `trpc-gateway-typegen outputs` writes. */
+export interface OutputSchemas {
+  /** The version of this format: 1. */
+  readonly version: number;
+  /** By the path of the procedure. Of a subscription, the schema of each event. */
+  readonly procedures: Readonly<Record<string, object>>;
+  /** The schemas of named types. The others refer to them as `#/$defs/NAME`. */
+  readonly $defs: Readonly<Record<string, object>>;
+}
+
+/** What the type of an output without a schema says. It describes values, and parses none. */
+export class InferredOutput {
+  readonly json: object;
+  readonly definitions: OutputSchemas['$defs'];
+
+  constructor(json: object, definitions: OutputSchemas['$defs']) {
+    this.json = json;
+    this.definitions = definitions;
+  }
+}
+
+export function inferredOutput(path: string, outputs: OutputSchemas | undefined): InferredOutput | undefined {
+  const json = outputs && Object.hasOwn(outputs.procedures, path) ? outputs.procedures[path] : undefined;
+  return outputs && json && new InferredOutput(json, outputs.$defs);
+}
+
+/** Returns a sentence if the schemas are not those of a router; `undefined` if they fit. */
+export function mismatchOf(
+  { procedures: described }: OutputSchemas,
+  procedures: readonly { readonly path: string; readonly output: unknown }[],
+): string | undefined {
+  const served = new Set(procedures.map(({ path }) => path));
+  const gone = Object.keys(described).filter((path) => !served.has(path));
+  const missing = procedures.filter(({ output }) => output === undefined).map(({ path }) => path);
+  const reasons = [
+    ...(gone.length > 0 ? [`the router has no ${listNames(gone)}`] : []),
+    ...(missing.length > 0 ? [`it does not describe ${listNames(missing)}`] : []),
+  ];
+  return reasons.length > 0
+    ? `the option outputs does not fit the router: ${reasons.join(', and ')}. Run trpc-gateway-typegen outputs again.`
+    : undefined;
+}

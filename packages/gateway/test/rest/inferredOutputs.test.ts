@@ -1,0 +1,101 @@
+import { initTRPC } from '@trpc/server';
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway, type GatewayMeta, type OutputSchemas } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { OpenApiDocument } from '../openApi.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create();
+const pet = { id: 1, name: 'Rex' };
+const Pet = z.object({ id: z.int() }).meta({ id: 'Pet' });
+const router = t.router({
+  get: t.procedure.meta({ mcp: { description: 'Returns the pet.' } }).query(() => pet),
+  described: t.procedure.output(Pet).query(() => pet),
+  remove: t.procedure.mutation(() => {}),
+  changes: t.procedure.meta({ openapi: { path: '/changes' } }).subscription(async function* () {
+    yield pet;
+  }),
+});
+
+const outputs: OutputSchemas = {
+  version: 1,
+  procedures: {
+    get: { $ref: '#/$defs/Pet' },
+    described: { type: 'string' },
+    remove: { not: {} },
+    changes: { anyOf: [{ $ref: '#/$defs/Pet' }, { type: 'null' }] },
+  },
+  $defs: {
+    Pet: {
+      type: 'object',
+      properties: { id: { type: 'number' }, name: { type: 'string' }, mother: { $ref: '#/$defs/Pet' } },
+      required: ['id', 'name'],
+    },
+  },
+};
+
+const create = (given: OutputSchemas) =>
+  createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '1' },
+    openapi: true,
+    mcp: mcp(),
+    outputs: given,
+  });
+
+it('the document describes outputs without a schema by their types, marked as inferred, with the names of types', async () => {
+  const gateway = await create(outputs);
+  const { components, paths } = (await gateway.document()) as unknown as OpenApiDocument;
+  const responseOf = (path: string, method: 'get' | 'post') => paths?.[path]?.[method]?.responses;
+  const json = (schema: object) => ({ '200': { content: { 'application/json': { schema } } } });
+  // `.output()` wins, and keeps its name.
+  expect(responseOf('/described', 'get')).toMatchObject(json({ $ref: '#/components/schemas/Pet' }));
+  expect(responseOf('/get', 'get')).toMatchObject(
+    json({ $ref: '#/components/schemas/Pet2', 'x-inferred': true }),
+  );
+  expect(components?.schemas?.['Pet2']).toMatchObject({
+    properties: { mother: { $ref: '#/components/schemas/Pet2' } },
+  });
+  expect(Object.keys(responseOf('/remove', 'post') ?? {})).toContain('204');
+  expect(responseOf('/changes', 'get')).toMatchObject({
+    '200': { content: { 'text/event-stream': { schema: { 'x-inferred': true } } } },
+  });
+  const events = await gateway.fetch(new Request('http://127.0.0.1/v1/changes'));
+  expect(await events.text()).toContain(`data: ${JSON.stringify(pet)}`);
+});
+
+it('a tool has the schema of its output by its types', async () => {
+  const gateway = await create(outputs);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const response = await gateway.fetch(
+    new Request('http://127.0.0.1/mcp', { method: 'POST', headers, body }),
+  );
+  const { result } = (await response.json()) as {
+    readonly result: { readonly tools: readonly { readonly name: string; readonly outputSchema?: object }[] };
+  };
+  const tool = result.tools.find(({ name }) => name === 'get');
+  expect(tool?.outputSchema).toEqual({
+    type: 'object',
+    properties: { id: { type: 'number' }, name: { type: 'string' }, mother: { $ref: '#/$defs/Pet' } },
+    required: ['id', 'name'],
+    $defs: { Pet: outputs.$defs['Pet'] },
+  });
+});
+
+it('outputs of another router are one line at start', async () => {
+  const { get: _, ...others } = outputs.procedures;
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await create({ ...outputs, procedures: { ...others, gone: {} } });
+  expect(printed.mock.calls.flat()).toEqual([
+    'trpc-gateway: the option outputs does not fit the router: the router has no gone, and it does not describe get. Run trpc-gateway-typegen outputs again.',
+  ]);
+  printed.mockReset();
+});
+
+it('outputs of another version are a clear error', async () => {
+  await expect(create({ ...outputs, version: 2 })).rejects.toThrow(
+    /outputs.*what trpc-gateway-typegen outputs of this version writes/,
+  );
+});

@@ -1,0 +1,29 @@
+import type { OutputSchemas } from 'trpc-gateway';
+import { readRouterTypes, type RouterLocation } from './routerTypes.ts';
+import { SchemaWriter } from './schemaWriter.ts';
+
+/** What types say of the outputs of a router, and a line for each part of them that is left open. */
+export interface ReadOutputs {
+  readonly outputs: OutputSchemas;
+  readonly open: readonly string[];
+}
+
+/** Describes what the procedures of a router return. It blocks the process while the compiler runs. @throws {TypegenError} */
+export const describeOutputs = (location: RouterLocation): ReadOutputs =>
+  readRouterTypes(location, ({ checker, isStrict, procedures }) => {
+    const writer = new SchemaWriter(checker);
+    const schemas = procedures.map(({ path, output }) => [path, writer.write(path, output)] as const);
+    const outputs = {
+      version: 1,
+      procedures: sorted(schemas),
+      $defs: sorted(Object.entries(writer.definitions)),
+    };
+    return { outputs, open: isStrict ? writer.open : [withoutStrict, ...writer.open] };
+  });
+
+const withoutStrict =
+  'null in every output, since the project has no strictNullChecks: set strict in its tsconfig.json';
+
+/** Sorted, so that a file differs only where types do. */
+const sorted = (entries: readonly (readonly [string, object])[]): Record<string, object> =>
+  Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));

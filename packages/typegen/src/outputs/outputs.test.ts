@@ -1,0 +1,47 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { fileURLToPath } from 'node:url';
+import superjson from 'superjson';
+import { initTRPC } from '@trpc/server';
+import { createGateway } from 'trpc-gateway';
+import { describe, expect, it } from 'vitest';
+import { describeOutputs } from './describeOutputs.ts';
+import { appRouter, nearMisses } from './testing/shapes.ts';
+
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const project = pathOf('../../tsconfig.test.json');
+const { open, outputs } = describeOutputs({ file: pathOf('testing/shapes.ts'), project });
+const ajv = addFormats.default(new Ajv2020({ strictTuples: false }));
+const paths = Object.keys(appRouter._def.procedures);
+
+const validatorOf = (path: string) =>
+  ajv.compile({ allOf: [outputs.procedures[path] ?? {}], $defs: outputs.$defs });
+
+describe('describeOutputs', () => {
+  it('describes every procedure of the router, and leaves nothing open', () => {
+    expect(Object.keys(outputs.procedures)).toEqual(paths.toSorted());
+    expect(open).toEqual([]);
+  });
+
+  it.each([
+    ['without a transformer', appRouter],
+    ['with superjson', initTRPC.create({ transformer: superjson }).router({ ...appRouter._def.record })],
+  ])('%s, accepts what is sent of each type, and rejects a near miss', async (_, router) => {
+    const document = { title: 'Shapes', version: '1' };
+    const gateway = await createGateway({ router, createContext: () => ({}), document, openapi: true });
+    const judged = await Promise.all(
+      paths.map(async (path) => {
+        const isMutation = path === 'nothing';
+        const url = `http://127.0.0.1/v1/${path.replaceAll('.', '/')}`;
+        const response = await gateway.fetch(new Request(url, { method: isMutation ? 'POST' : 'GET' }));
+        const text = await response.text();
+        const isValid = validatorOf(path);
+        // Nothing is no JSON.
+        const accepts = text === '' ? isMutation && response.status === 204 : isValid(JSON.parse(text));
+        const rejects = !(path in nearMisses) || !isValid(nearMisses[path]);
+        return { path, text, accepts, errors: isValid.errors, rejects };
+      }),
+    );
+    expect(judged.filter(({ accepts, rejects }) => !accepts || !rejects)).toEqual([]);
+  });
+});

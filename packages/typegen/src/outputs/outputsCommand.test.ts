@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { typesCommand } from '../typesCommand.ts';
+import { describeOutputs } from './describeOutputs.ts';
+
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const file = pathOf('testing/routers.ts');
+const project = pathOf('../../tsconfig.json');
+const read = (name: string) => describeOutputs({ file, name });
+
+describe('trpc-gateway-typegen outputs', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'outputs-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('writes types of the program once, with their names and comments', () => {
+    const pet = { $ref: '#/$defs/Pet' };
+    expect(read('namedRouter').outputs).toEqual({
+      version: 1,
+      procedures: { page: { $ref: '#/$defs/Page_Pet' }, pet },
+      $defs: {
+        Page_Pet: {
+          type: 'object',
+          properties: { items: { type: 'array', items: pet } },
+          required: ['items'],
+        },
+        Pet: {
+          type: 'object',
+          description: 'An animal.',
+          properties: {
+            id: { type: 'number' },
+            name: { type: 'string', description: 'As its owner calls it.' },
+          },
+          required: ['id', 'name'],
+        },
+      },
+    });
+  });
+
+  it('says which parts it leaves open, and why', () => {
+    expect(read('openRouter').open.map((line) => line.replace(/(?:\.next)+/, '.next…'))).toEqual([
+      'any: the output is any',
+      'unknown: .list[] is unknown',
+      'bigint: .size is a bigint, which JSON does not have',
+      'map: .byName is a Map, which JSON does not have',
+      'bytes: the output is a Uint8Array, which JSON does not have',
+      'object: the output is any object',
+      'endless: .next… is nested too deeply',
+    ]);
+  });
+
+  it('reads what each event of a subscription is', () => {
+    expect(read('eventRouter').outputs.procedures).toEqual({
+      observable: { type: 'string' },
+      plain: { type: 'number' },
+      tracked: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+    });
+  });
+
+  it('reads lazy and merged routers', () => {
+    expect(Object.keys(read('lazyRouter').outputs.procedures)).toEqual([
+      'later.page',
+      'later.pet',
+      'merged.one',
+      'merged.page',
+      'merged.pet',
+    ]);
+  });
+
+  it('reads a router of which only the type is exported', () => {
+    expect(read('MadeRouter').outputs.procedures).toEqual({ one: { const: 1 } });
+  });
+
+  it('writes a file, and --check compares it with the types', async () => {
+    const out = join(folder, 'generated', 'outputs.json');
+    const command = ['outputs', '--router', file, '--export', 'namedRouter', '--out', out];
+    const stale = {
+      stderr: `${out} does not match ${file}. Run the same command without --check to update it.\n`,
+      code: 1,
+    };
+    expect(await typesCommand([...command, '--check'])).toEqual(stale);
+    expect(await typesCommand(command)).toEqual({ stderr: `Wrote ${out}.\n`, code: 0 });
+    expect(JSON.parse(await readFile(out, 'utf8'))).toEqual(read('namedRouter').outputs);
+    expect(await typesCommand([...command, '--check'])).toEqual({ stderr: '', code: 0 });
+  });
+
+  it('says what is wrong with its arguments', async () => {
+    const errorOf = async (...argv: readonly string[]) => (await typesCommand(['outputs', ...argv])).stderr;
+    const routers = 'namedRouter, openRouter, eventRouter, lazyRouter, MadeRouter';
+    expect(await errorOf('--router', file)).toBe(
+      `${file} exports several routers: ${routers}. Choose one with --export.\n`,
+    );
+    expect(await errorOf('--router', file, '--export', 'other')).toBe(
+      `${file} exports no router named other, but: ${routers}. Choose one with --export.\n`,
+    );
+    expect(await errorOf('--router', project)).toBe(`${project} exports no router.\n`);
+    expect(await errorOf('--router', file, '--project', project)).toMatch(
+      /^The project .*tsconfig\.json does not include .*routers\.ts\. Name another one with --project\.\n$/,
+    );
+    expect(await errorOf('--router', join(folder, 'none.ts'))).toMatch(/none\.ts cannot be read/);
+  });
+
+  it('warns of a project whose types do not tell null from other values', async () => {
+    const loose = join(folder, 'tsconfig.json');
+    const config = { compilerOptions: { strict: false, module: 'nodenext', types: [] }, files: [file] };
+    await writeFile(loose, JSON.stringify(config));
+    expect(describeOutputs({ file, name: 'namedRouter', project: loose }).open).toEqual([
+      'null in every output, since the project has no strictNullChecks: set strict in its tsconfig.json',
+    ]);
+  });
+});

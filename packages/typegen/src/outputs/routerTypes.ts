@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import {
+  API,
+  type Checker,
+  SymbolFlags,
+  type Symbol as TypeSymbol,
+  type Type,
+} from 'typescript/unstable/sync';
+import { TypegenError } from '../typegenError.ts';
+
+/** What a procedure returns, or each event of a subscription. */
+interface ProcedureOutput {
+  readonly path: string;
+  readonly output: Type;
+}
+
+/** Where a router is. */
+export interface RouterLocation {
+  /** The module that exports it. */
+  readonly file: string;
+  /** The name of the exported router, or of its type. Default: the only one, or else `default`, `appRouter` or `AppRouter`. */
+  readonly name?: string | undefined;
+  /** The `tsconfig.json` of the project that has the file. Default: the nearest one that includes it, as in an editor. */
+  readonly project?: string | undefined;
+}
+
+/** The types of a router's procedures. */
+export interface RouterTypes {
+  readonly checker: Checker;
+  /** Whether types tell `null` and `undefined` from other values. */
+  readonly isStrict: boolean;
+  readonly procedures: readonly ProcedureOutput[];
+}
+
+/**
+ * Reads the types of a router with the compiler, and passes them to `use`.
+ * @throws {TypegenError} if the file exports no router
+ */
+export function readRouterTypes<Result>(
+  { file, name, project: config }: RouterLocation,
+  use: (types: RouterTypes) => Result,
+): Result {
+  const path = resolve(file);
+  const compiler = new API({});
+  try {
+    const snapshot = compiler.updateSnapshot(
+      config === undefined ? { openFiles: [path] } : { openProjects: [resolve(config)] },
+    );
+    const project =
+      config === undefined ? snapshot.getDefaultProjectForFile(path) : snapshot.getProject(resolve(config));
+    const source = project?.program.getSourceFile(path);
+    if (project === undefined || source === undefined) {
+      throw new TypegenError(
+        config === undefined
+          ? `${file} cannot be read.`
+          : `The project ${config} does not include ${file}. Name another one with --project.`,
+      );
+    }
+    const { checker, compilerOptions } = project;
+    const exports = checker.getSymbolAtLocation(source);
+    const reader = new RouterReader(checker);
+    const routers = (exports ? checker.getExportsOfModule(exports) : []).flatMap((symbol) =>
+      reader.routerOf(symbol),
+    );
+    const { record } = choose(routers, file, name);
+    const { strict = true, strictNullChecks = strict } = compilerOptions;
+    return use({ checker, isStrict: strictNullChecks, procedures: reader.procedures(record) });
+  } finally {
+    compiler.close();
+  }
+}
+
+interface NamedRouter {
+  readonly name: string;
+  readonly record: Type;
+}
+
+/** @throws {TypegenError} */
+function choose(routers: readonly NamedRouter[], file: string, name: string | undefined): NamedRouter {
+  const named = (wanted: string) => routers.find((router) => router.name === wanted);
+  const usual = () => named('default') ?? named('appRouter') ?? named('AppRouter');
+  const chosen =
+    name === undefined ? ((routers.length === 1 ? routers[0] : undefined) ?? usual()) : named(name);
+  if (chosen) return chosen;
+  const found = routers.map((router) => router.name).join(', ');
+  if (found === '')
+    throw new TypegenError(`${file} exports no router${name === undefined ? '' : ` named ${name}`}.`);
+  throw new TypegenError(
+    `${file} exports ${name === undefined ? 'several routers' : `no router named ${name}, but`}: ${found}. Choose one with --export.`,
+  );
+}
+
+class RouterReader {
+  readonly #checker: Checker;
+
+  constructor(checker: Checker) {
+    this.#checker = checker;
+  }
+
+  /** Returns the router that an export is, or whose type it is. */
+  routerOf(exported: TypeSymbol): readonly NamedRouter[] {
+    const symbol = exported.flags & SymbolFlags.Alias ? this.#checker.getAliasedSymbol(exported) : exported;
+    const type =
+      symbol.flags & SymbolFlags.Value
+        ? this.#checker.getTypeOfSymbol(symbol)
+        : this.#checker.getDeclaredTypeOfSymbol(symbol);
+    const record = type && this.#member(type, '_def', 'record');
+    return record ? [{ name: exported.name, record }] : [];
+  }
+
+  procedures(record: Type, prefix = ''): readonly ProcedureOutput[] {
+    const symbols = this.#checker.getPropertiesOfType(record);
+    const types = this.#checker.getTypeOfSymbol(symbols);
+    return symbols.flatMap(({ name }, index) => {
+      const type = types[index];
+      const path = prefix + name;
+      if (type === undefined) return [];
+      const nested = this.#member(type, '_def', 'record');
+      if (nested) return this.procedures(nested, `${path}.`);
+      const output = this.#member(type, '_def', '$types', 'output');
+      if (output === undefined) return this.procedures(type, `${path}.`);
+      const kind = this.#member(type, '_def', 'type');
+      const isSubscription = kind?.isLiteralType() === true && kind.value === 'subscription';
+      return [{ path, output: isSubscription ? this.#event(output) : output }];
+    });
+  }
+
+  /** Returns the type of the data of an event: of what an async iterable yields, without the id of `tracked()`. */
+  #event(output: Type): Type {
+    const isIterable = /^Async(?:Generator|IterableIterator|Iterable)$/.test(output.getSymbol()?.name ?? '');
+    const [yielded] =
+      isIterable && output.isTypeReference() ? this.#checker.getTypeArguments(output) : [output];
+    const event = yielded ?? output;
+    return (event.getSymbol()?.name === 'TrackedData' && this.#member(event, 'data')) || event;
+  }
+
+  /** Returns the type of a property of a property; `undefined` if there is none. */
+  #member(type: Type, ...names: readonly string[]): Type | undefined {
+    let at: Type | undefined = type;
+    for (const name of names) {
+      const symbol: TypeSymbol | undefined = at && this.#checker.getPropertyOfType(at, name);
+      at = symbol && this.#checker.getTypeOfSymbol(symbol);
+    }
+    return at;
+  }
+}

@@ -1,0 +1,366 @@
+import {
+  type Checker,
+  ElementFlags,
+  type NodeHandle,
+  SignatureKind,
+  SymbolFlags,
+  type Symbol as TypeSymbol,
+  type TemplateLiteralType,
+  type TupleType,
+  type Type,
+  TypeFlags,
+  type TypeReference,
+  type UnionOrIntersectionType,
+} from 'typescript/unstable/sync';
+
+/** A JSON Schema of draft 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What JSON has of a value; `undefined` for what `JSON.stringify` leaves out: `undefined`, functions and symbols. */
+type Described = JsonSchema | undefined;
+
+/** How deep types may be nested. A type that refers to itself with other arguments each time has no end. */
+const maxDepth = 60;
+
+const nullSchema: JsonSchema = { type: 'null' };
+
+/** Classes of the language and of the runtime whose instances JSON does not have, with what it has in their place. */
+const classesWithoutJson: Readonly<Record<string, JsonSchema>> = {
+  ...objectsOf(
+    'ArrayBuffer',
+    'Blob',
+    'DataView',
+    'File',
+    'FormData',
+    'Headers',
+    'Map',
+    'Promise',
+    'ReadableStream',
+  ),
+  ...objectsOf(
+    'RegExp',
+    'Request',
+    'Response',
+    'Set',
+    'SharedArrayBuffer',
+    'URLSearchParams',
+    'WeakMap',
+    'WeakSet',
+  ),
+  ...objectsOf('AsyncGenerator', 'AsyncIterable', 'AsyncIterator', 'Generator', 'Iterator'),
+  Error: { type: 'object' },
+};
+
+function objectsOf(...names: readonly string[]): Record<string, JsonSchema> {
+  return Object.fromEntries(names.map((name) => [name, { type: 'object' }]));
+}
+
+const typedArray = /^(?:Big(?:Int|Uint)64|Float(?:16|32|64)|(?:Int|Uint)(?:8|16|32)|Uint8Clamped)Array$/;
+
+interface Definition {
+  /** Chosen when the type is referred to, if it is not named before. */
+  name: string | undefined;
+  schema: JsonSchema | undefined;
+}
+
+/**
+ * Writes the JSON Schemas of TypeScript types, as `JSON.stringify` writes their values: a `Date` as a text, and no property whose
+ * value is `undefined` or a function. Types that the program names are references to `definitions`, and recursive ones.
+ */
+export class SchemaWriter {
+  /** By name. */
+  readonly definitions: Record<string, JsonSchema> = {};
+  /** A line for each part of a type that is left open, since its values are not known or JSON has none. */
+  readonly open: string[] = [];
+  readonly #checker: Checker;
+  readonly #defined = new Map<Type, Definition>();
+  readonly #callable = new Map<Type, boolean>();
+  readonly #names = new Set<string>();
+  /** The procedure and the properties that lead to the type that is written. */
+  readonly #path: string[] = [];
+
+  constructor(checker: Checker) {
+    this.#checker = checker;
+  }
+
+  /**
+   * Returns the schema of what a procedure returns: `{ not: {} }` for nothing.
+   * @param procedure its path, for the lines of `open`
+   */
+  write(procedure: string, type: Type): JsonSchema {
+    return this.#at(procedure, () => this.#describe(type)) ?? { not: {} };
+  }
+
+  #at<Result>(step: string, run: () => Result): Result {
+    this.#path.push(step);
+    try {
+      return run();
+    } finally {
+      this.#path.pop();
+    }
+  }
+
+  #leaveOpen(reason: string, schema: JsonSchema = {}): JsonSchema {
+    const [procedure, ...steps] = this.#path;
+    const where = steps.length > 0 ? steps.join('') : 'the output';
+    this.open.push(`${procedure}: ${where} ${reason}`);
+    return schema;
+  }
+
+  #describe(type: Type): Described {
+    const { flags } = type;
+    if (flags & (TypeFlags.Any | TypeFlags.Unknown))
+      return this.#leaveOpen(`is ${flags & TypeFlags.Any ? 'any' : 'unknown'}`);
+    if (flags & (TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike)) return undefined;
+    if (flags & TypeFlags.Null) return nullSchema;
+    if (flags & TypeFlags.Never) return { not: {} };
+    if (flags & TypeFlags.BigIntLike) return this.#leaveOpen('is a bigint, which JSON does not have');
+    // Before literals: an enumeration is a union of them, or the only one.
+    if (type.isUnionType() || flags & TypeFlags.EnumLiteral)
+      return this.#named(type, () => this.#union(type));
+    if (type.isLiteralType()) return { const: type.value };
+    if (type.isTemplateLiteralType()) return this.#template(type);
+    if (flags & TypeFlags.StringLike) return { type: 'string' };
+    if (flags & TypeFlags.NumberLike) return { type: 'number' };
+    if (flags & TypeFlags.BooleanLike) return { type: 'boolean' };
+    if (type.isIntersectionType()) return this.#intersection(type);
+    if (flags & TypeFlags.Object) return this.#object(type);
+    if (flags & TypeFlags.NonPrimitive) return this.#leaveOpen('is any object');
+    const constraint = this.#checker.getBaseConstraintOfType(type);
+    return constraint && constraint !== type
+      ? this.#describe(constraint)
+      : this.#leaveOpen(`is ${this.#checker.typeToString(type)}, which depends on a parameter`);
+  }
+
+  /** Writes a type that has a name, or contains itself, as a reference. */
+  #named(type: Type, write: () => Described): Described {
+    const known = this.#defined.get(type);
+    if (known) return this.#refer(known, type);
+    const name = this.#nameOf(type);
+    const definition: Definition = {
+      name: name === undefined ? undefined : this.#free(name),
+      schema: undefined,
+    };
+    this.#defined.set(type, definition);
+    const schema = this.#path.length > maxDepth ? this.#leaveOpen('is nested too deeply') : write();
+    if (definition.name === undefined || schema === undefined) {
+      this.#defined.delete(type);
+      return schema;
+    }
+    const description = this.#documentation(type.getAliasSymbol() ?? type.getSymbol());
+    this.definitions[definition.name] = description === undefined ? schema : { ...schema, description };
+    return this.#refer(definition, type);
+  }
+
+  #refer(definition: Definition, type: Type): JsonSchema {
+    definition.name ??= this.#free(this.#checker.typeToString(type).match(/^\w{1,60}$/)?.[0] ?? 'Recursive');
+    return { $ref: `#/$defs/${definition.name}` };
+  }
+
+  #free(name: string): string {
+    let free = name;
+    for (let count = 2; this.#names.has(free); count += 1) free = `${name}${count}`;
+    this.#names.add(free);
+    return free;
+  }
+
+  /** Returns the name that the program gives a type, with those of its arguments; `undefined` for none, and for types of packages. */
+  #nameOf(type: Type): string | undefined {
+    const alias = type.getAliasSymbol();
+    const symbol = alias ?? type.getSymbol();
+    if (symbol === undefined || !/^[A-Za-z]\w*$/.test(symbol.name)) return undefined;
+    const [declaration] = symbol.declarations;
+    if (declaration === undefined || isOfPackage(declaration)) return undefined;
+    if (!alias && !(symbol.flags & (SymbolFlags.Class | SymbolFlags.Interface | SymbolFlags.Enum)))
+      return undefined;
+    const given = alias ? type.getAliasTypeArguments() : this.#typeArguments(type);
+    const names = given.map((each) => this.#checker.typeToString(each).replaceAll(/\W+/g, '_'));
+    const name = [symbol.name, ...names].join('_').replaceAll(/_+$/g, '');
+    return name.length > 100 ? undefined : name;
+  }
+
+  #typeArguments(type: Type): readonly Type[] {
+    return type.isTypeReference() ? this.#checker.getTypeArguments(type).filter((each) => !isThis(each)) : [];
+  }
+
+  /** Returns the documentation comment of a symbol. */
+  #documentation(symbol: TypeSymbol | undefined): string | undefined {
+    if (symbol === undefined || symbol.declarations.length === 0) return undefined;
+    return this.#checker.getDocumentationCommentOfSymbol(symbol).trim() || undefined;
+  }
+
+  #union(type: Type): Described {
+    const members = type.isUnionType() ? type.getTypes() : [type];
+    const isNullish = ({ flags }: Type) => (flags & (TypeFlags.Null | TypeFlags.Undefined)) !== 0;
+    if (members.some(isNullish) && !members.every(isNullish)) {
+      // The others by their name, which they lose in this union.
+      const present = this.#checker.getNonNullableType(type);
+      const described = present && this.#describe(present);
+      const hasNull = members.some(({ flags }) => flags & TypeFlags.Null);
+      return described && hasNull ? nullable(described) : described;
+    }
+    const constants = new Set<unknown>();
+    const others = new Map<string, JsonSchema>();
+    for (const member of members) {
+      if (member.isLiteralType() && !(member.flags & TypeFlags.BigIntLike)) constants.add(member.value);
+      else {
+        const described = this.#describe(member);
+        if (described) others.set(JSON.stringify(described), described);
+      }
+    }
+    const schemas: JsonSchema[] = [];
+    if (constants.has(true) && constants.has(false)) {
+      schemas.push({ type: 'boolean' });
+      for (const value of [true, false]) constants.delete(value);
+    }
+    for (const [kind, values] of Map.groupBy(constants, (value) => typeof value))
+      schemas.push(values.length === 1 ? { const: values[0] } : { type: kind, enum: values });
+    schemas.push(...others.values());
+    return schemas.length > 1 ? { anyOf: schemas } : schemas[0];
+  }
+
+  /** Of a branded type, such as `string & { __brand: 'Id' }`, JSON has the text. */
+  #intersection(type: UnionOrIntersectionType): Described {
+    const plain = type.getTypes().find(({ flags }) => !(flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
+    return plain
+      ? this.#describe(plain)
+      : this.#named(type, () => this.#properties(type, this.#checker.getPropertiesOfType(type)));
+  }
+
+  #template(type: TemplateLiteralType): JsonSchema {
+    const holes = type.getTypes().map(({ flags }) => {
+      if (flags & TypeFlags.NumberLike) return String.raw`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?`;
+      return flags & TypeFlags.BigIntLike ? String.raw`-?\d+` : String.raw`[\s\S]*`;
+    });
+    const parts = type.texts.map(
+      (text, at) => text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`) + (holes[at] ?? ''),
+    );
+    return { type: 'string', pattern: `^${parts.join('')}$` };
+  }
+
+  #object(type: Type): Described {
+    const checker = this.#checker;
+    if (type.isTupleType() || (type.isTypeReference() && type.getTarget().isTupleType()))
+      return this.#named(type, () => this.#tuple(type as TypeReference));
+    const symbol = type.getSymbol();
+    const ofPackage = symbol?.declarations.some(isOfPackage) ?? false;
+    if (ofPackage && type.isTypeReference() && /^(?:Readonly)?Array$/.test(symbol?.name ?? ''))
+      return { type: 'array', items: this.#element(checker.getTypeArguments(type)[0]) };
+    if (this.#isCallable(type)) return undefined;
+    const properties = checker.getPropertiesOfType(type);
+    const toJson = properties.find(({ name }) => name === 'toJSON');
+    if (toJson) {
+      if (ofPackage && symbol?.name === 'Date') return { type: 'string', format: 'date-time' };
+      return this.#at('.toJSON()', () => this.#result(toJson));
+    }
+    if (ofPackage && symbol) {
+      const { name } = symbol;
+      const inPlace = typedArray.test(name) ? { type: 'object' } : classesWithoutJson[name];
+      if (inPlace) return this.#leaveOpen(`is a ${name}, which JSON does not have`, inPlace);
+    }
+    return this.#named(type, () => this.#properties(type, properties));
+  }
+
+  #isCallable(type: Type): boolean {
+    let isCallable = this.#callable.get(type);
+    if (isCallable === undefined) {
+      isCallable = this.#checker.getSignaturesOfType(type, SignatureKind.Call).length > 0;
+      this.#callable.set(type, isCallable);
+    }
+    return isCallable;
+  }
+
+  #result(method: TypeSymbol): Described {
+    const type = this.#checker.getTypeOfSymbol(method);
+    const [signature] = type ? this.#checker.getSignaturesOfType(type, SignatureKind.Call) : [];
+    const result = signature && this.#checker.getReturnTypeOfSignature(signature);
+    return result ? this.#describe(result) : this.#leaveOpen('is not known');
+  }
+
+  /** An element that JSON does not have is `null`. */
+  #element(type: Type | undefined): JsonSchema {
+    const described = type && this.#at('[]', () => this.#describe(type));
+    if (type === undefined || described === undefined) return nullSchema;
+    return this.#mayBeAbsent(type) ? nullable(described) : described;
+  }
+
+  #tuple(type: TypeReference): JsonSchema {
+    const { elementFlags } = type.getTarget() as TupleType;
+    const elements = this.#checker.getTypeArguments(type).map((each) => this.#element(each));
+    const rest = elementFlags.findIndex((flags) => flags & ElementFlags.Variable);
+    const required = elementFlags.filter((flags) => flags & ElementFlags.Required).length;
+    if (rest === -1)
+      return {
+        type: 'array',
+        prefixItems: elements,
+        items: false,
+        minItems: required,
+        maxItems: elements.length,
+      };
+    // After a rest element, JSON Schema has no positions.
+    const others = elements.slice(rest);
+    return {
+      type: 'array',
+      ...(rest > 0 && { prefixItems: elements.slice(0, rest) }),
+      items: others.length === 1 ? others[0] : { anyOf: others },
+      minItems: required,
+    };
+  }
+
+  #properties(type: Type, all: readonly TypeSymbol[]): JsonSchema {
+    const checker = this.#checker;
+    const symbols = all.filter((symbol) => isSent(symbol));
+    const types = checker.getTypeOfSymbol(symbols);
+    const properties: Record<string, JsonSchema> = {};
+    const required: string[] = [];
+    for (const [index, symbol] of symbols.entries()) {
+      const { name } = symbol;
+      const propertyType = types[index];
+      if (propertyType === undefined) continue;
+      const schema = this.#at(
+        /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
+        () => this.#describe(propertyType),
+      );
+      if (schema === undefined) continue;
+      const description = this.#documentation(symbol);
+      properties[name] = description === undefined ? schema : { ...schema, description };
+      if (!(symbol.flags & SymbolFlags.Optional) && !this.#mayBeAbsent(propertyType)) required.push(name);
+    }
+    const indexed = checker
+      .getIndexInfosOfType(type)
+      .map(({ valueType }) => this.#at('[key]', () => this.#describe(valueType)) ?? {});
+    return {
+      type: 'object',
+      ...(symbols.length > 0 && { properties }),
+      ...(required.length > 0 && { required }),
+      ...(indexed.length > 0 && {
+        additionalProperties: indexed.length === 1 ? indexed[0] : { anyOf: indexed },
+      }),
+    };
+  }
+
+  /** Whether a value of the type may be one that JSON leaves out. */
+  #mayBeAbsent(type: Type): boolean {
+    const absent =
+      TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike;
+    if (type.isUnionType()) return type.getTypes().some((member) => this.#mayBeAbsent(member));
+    return type.flags & TypeFlags.Object ? this.#isCallable(type) : (type.flags & absent) !== 0;
+  }
+}
+
+const nullable = (schema: JsonSchema): JsonSchema => {
+  const { anyOf } = schema;
+  return { anyOf: [...(Array.isArray(anyOf) ? (anyOf as readonly JsonSchema[]) : [schema]), nullSchema] };
+};
+
+const isOfPackage = ({ path }: NodeHandle): boolean =>
+  path.includes('/node_modules/') || path.startsWith('bundled:');
+
+const isThis = (type: Type): boolean => type.isTypeParameter() && type.isThisType === true;
+
+/** Whether `JSON.stringify` reads a property: it leaves out those named by symbols, private names, and what a class has on its prototype. */
+function isSent(symbol: TypeSymbol): boolean {
+  const { escapedName, flags } = symbol;
+  if (/^__[@#]/.test(escapedName) || flags & SymbolFlags.Method) return false;
+  return !(flags & SymbolFlags.Accessor) || !((symbol.getParent()?.flags ?? 0) & SymbolFlags.Class);
+}

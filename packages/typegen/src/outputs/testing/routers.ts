@@ -1,0 +1,54 @@
+// Routers whose types `routerTypes.test.ts` reads. None of them runs.
+import { initTRPC, lazy, tracked } from '@trpc/server';
+import { observable } from '@trpc/server/observable';
+
+const t = initTRPC.create();
+
+/** An animal. */
+interface Pet {
+  id: number;
+  /**
+   * As its owner calls it.
+   * @example Rex
+   */
+  name: string;
+}
+interface Page<Item> {
+  items: Item[];
+}
+
+export const namedRouter = t.router({
+  pet: t.procedure.query((): Pet => ({ id: 1, name: 'Rex' })),
+  page: t.procedure.query((): Page<Pet> => ({ items: [] })),
+});
+
+export const openRouter = t.router({
+  any: t.procedure.query(() => JSON.parse('1')),
+  unknown: t.procedure.query(() => ({ list: [null as unknown] })),
+  bigint: t.procedure.query(() => ({ size: 1n })),
+  map: t.procedure.query(() => ({ byName: new Map<string, Date>() })),
+  bytes: t.procedure.query(() => new Uint8Array(1)),
+  object: t.procedure.query((): object => ({})),
+  endless: t.procedure.query((): Endless<string> => ({})),
+});
+interface Endless<Value> {
+  next?: Endless<Value[]>;
+}
+
+export const eventRouter = t.router({
+  plain: t.procedure.subscription(async function* () {
+    yield 1;
+  }),
+  tracked: t.procedure.subscription(async function* () {
+    yield tracked('1', { id: 1 });
+  }),
+  observable: t.procedure.subscription(() => observable<string>(() => {})),
+});
+
+export const lazyRouter = t.router({
+  later: lazy(async () => namedRouter),
+  merged: t.mergeRouters(namedRouter, t.router({ one: t.procedure.query(() => 1 as const) })),
+});
+
+export const createRouter = () => t.router({ one: t.procedure.query(() => 1 as const) });
+export type MadeRouter = ReturnType<typeof createRouter>;

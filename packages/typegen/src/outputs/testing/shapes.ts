@@ -1,0 +1,241 @@
+/*
+ * Types of outputs, each with a value that a resolver returns, and JSON that is nearly what becomes of it. `outputs.test.ts` reads
+ * the types from this file, and the answers from a gateway.
+ */
+import { initTRPC } from '@trpc/server';
+
+const t = initTRPC.create();
+
+/** An animal. */
+interface Pet {
+  id: number;
+  /** As its owner calls it. */
+  name: string;
+  status?: Status;
+  parent?: Pet | null;
+}
+type Status = 'available' | 'pending' | 'sold';
+declare enum Color {
+  Red = 0,
+  Green = 1,
+}
+declare enum Size {
+  Small = 's',
+  Large = 'l',
+}
+declare enum Mixed {
+  No = 0,
+  Yes = 'yes',
+}
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+interface Tree {
+  value: number;
+  children: Tree[];
+}
+interface Left {
+  right?: Right;
+}
+interface Right {
+  left: Left | null;
+}
+type Id = string & { readonly __brand: 'Id' };
+type Cents = number & { readonly __brand: unique symbol };
+type Shape = { kind: 'circle'; radius: number } | { kind: 'square'; side: number };
+interface Page<Item> {
+  items: Item[];
+  next: string | null;
+}
+class Money {
+  readonly amount: number;
+  readonly #secret = 1;
+  constructor(amount: number) {
+    this.amount = amount;
+  }
+  get doubled() {
+    return 2 * this.amount * this.#secret;
+  }
+  add(other: Money) {
+    return new Money(this.amount + other.amount);
+  }
+}
+class Temperature {
+  readonly #degrees: number;
+  constructor(degrees: number) {
+    this.#degrees = degrees;
+  }
+  toJSON() {
+    return { celsius: this.#degrees };
+  }
+}
+interface Named {
+  name: string;
+}
+type Nullable<Value> = { [Key in keyof Value]: Value[Key] | null };
+type Keys = 'one' | 'two';
+/** A row as Kysely's `Selectable` and Drizzle's `$inferSelect` make it. */
+type Selectable<Table> = {
+  [Key in keyof Table]: Table[Key] extends { select: infer Value } ? Value : Table[Key];
+};
+interface AnimalTable {
+  id: { select: number; insert: number | undefined };
+  name: string;
+  bornAt: { select: Date | null; insert: string };
+}
+/** As Prisma's `select` and `include` make it. */
+type Payload<Args> = {
+  [Key in keyof typeof prismaRow as Key extends keyof Args ? Key : never]: (typeof prismaRow)[Key];
+};
+const prismaRow = { id: 1, email: 'ada@example', posts: [{ id: 2, title: null as string | null }] };
+
+const always = <Value>(value: Value) => t.procedure.query(() => value);
+const later = <Value>(value: Value) => t.procedure.query(async () => value);
+
+export const appRouter = t.router({
+  string: always('a' as string),
+  number: always(1.5 as number),
+  boolean: always(true as boolean),
+  stringLiteral: always('a' as const),
+  numberLiteral: always(1 as const),
+  trueLiteral: always(true as const),
+  null: always(null),
+  nullable: always('a' as string | null),
+  date: always(new Date(0)),
+  nullableDate: always(new Date(0) as Date | null),
+  datesInObject: later({ at: new Date(0), until: null as Date | null }),
+  literals: always('sold' as Status),
+  numberLiterals: always(2 as 1 | 2 | 3),
+  mixedLiterals: always('auto' as number | 'auto'),
+  numberEnum: always<Color>(1),
+  stringEnum: always('s' as unknown as Size),
+  mixedEnum: always('yes' as unknown as Mixed),
+  enumMember: always('l' as unknown as Size.Large),
+  template: always('pet-1' as `pet-${number}`),
+  templateOfTexts: always('a/b' as `${string}/${string}`),
+  uppercase: always('A' as Uppercase<string>),
+  branded: always('a' as Id),
+  brandedNumber: always(1 as Cents),
+  object: always({ a: 1, b: 'b' }),
+  optional: always({ a: 1 } as { a: number; b?: string }),
+  undefinedProperty: always({ a: 1, b: undefined } as { a: number; b: string | undefined }),
+  functions: always({ a: 1, run: () => 1, [Symbol('hidden')]: 1 }),
+  readonlyObject: always({ a: 1 } as Readonly<{ a: number }>),
+  interface: later({ id: 1, name: 'Rex', status: 'sold', parent: { id: 2, name: 'Mum' } } as Pet),
+  array: always([1, 2] as number[]),
+  readonlyArray: always(['a'] as readonly string[]),
+  arrayOfObjects: later([{ id: 1, name: 'Rex' }] as Pet[]),
+  arrayOfUnions: always([1, 'a'] as (number | string)[]),
+  arrayWithHoles: always([1, undefined] as (number | undefined)[]),
+  nestedArrays: always([[1], []] as number[][]),
+  tuple: always([1, 'a'] as [number, string]),
+  optionalElement: always([1] as [number, string?]),
+  restElement: always([1, 'a', 'b'] as [number, ...string[]]),
+  namedTuple: always([1, 2] as [x: number, y: number]),
+  record: always({ a: 1 } as Record<string, number>),
+  numberRecord: always({ 1: 'a' } as Record<number, string>),
+  partialRecord: always({ one: 1 } as Partial<Record<Keys, number>>),
+  fullRecord: always({ one: 1, two: 2 } as Record<Keys, number>),
+  recordWithProperties: always({ total: 1, a: 2 } as { total: number; [key: string]: number }),
+  union: always({ a: 1 } as { a: number } | { b: string }),
+  discriminated: always({ kind: 'square', side: 1 } as Shape),
+  intersection: always({ a: 1, b: 'b' } as { a: number } & { b: string }),
+  intersectionWithUnion: always({ a: 1, kind: 'circle', radius: 1 } as { a: number } & Shape),
+  pick: later({ id: 1 } as Pick<Pet, 'id'>),
+  omit: later({ id: 1, name: 'Rex' } as Omit<Pet, 'parent' | 'status'>),
+  partial: always({} as Partial<Named>),
+  required: always({ a: 1 } as Required<{ a?: number }>),
+  mapped: always({ name: null } as Nullable<Named>),
+  conditional: always('a' as NonNullable<string | null | undefined>),
+  awaited: always(1 as Awaited<Promise<number>>),
+  generic: later({ items: [{ id: 1, name: 'Rex' }], next: null } as Page<Pet>),
+  genericOfInline: later({ items: [1], next: 'a' } as Page<number>),
+  recursive: always({ value: 1, children: [{ value: 2, children: [] }] } as Tree),
+  mutuallyRecursive: always({ right: { left: {} } } as Left),
+  json: always({ a: [1, null, { b: true }] } as Json),
+  class: always(new Money(1)),
+  classWithToJson: always(new Temperature(20)),
+  buffer: always(Buffer.from('a')),
+  url: always(new URL('http://127.0.0.1/')),
+  inferredLater: t.procedure.query(async () => ({
+    rows: [prismaRow].map(({ id, posts }) => ({ id, posts })),
+  })),
+  kysely: later({ id: 1, name: 'Rex', bornAt: new Date(0) } as Selectable<AnimalTable>),
+  prisma: later({ id: 1, posts: prismaRow.posts } as Payload<{ id: true; posts: true }>),
+  thrown: t.procedure.query((): Named => ({ name: 'a' })),
+  nothing: t.procedure.mutation(() => {}),
+  nested: { deep: { er: always({ ok: true as const }) } },
+  inner: t.router({ one: always(1 as number) }),
+});
+
+/** By path: JSON that a client must not take for the output. The type `Json` has none. */
+export const nearMisses: Readonly<Record<string, unknown>> = {
+  string: 1,
+  number: '1.5',
+  boolean: 'true',
+  stringLiteral: 'b',
+  numberLiteral: 2,
+  trueLiteral: false,
+  null: 'null',
+  nullable: 1,
+  date: 0,
+  nullableDate: false,
+  datesInObject: { at: null, until: null },
+  literals: 'gone',
+  numberLiterals: 4,
+  mixedLiterals: 'manual',
+  numberEnum: 2,
+  stringEnum: 'm',
+  mixedEnum: 1,
+  enumMember: 's',
+  template: 'pet-one',
+  templateOfTexts: 'ab',
+  uppercase: 1,
+  branded: { __brand: 'Id' },
+  brandedNumber: '1',
+  object: { a: 1 },
+  optional: { a: 1, b: 2 },
+  undefinedProperty: { b: 'b' },
+  functions: { run: 1 },
+  readonlyObject: {},
+  interface: { id: 1, name: 'Rex', parent: { id: 2 } },
+  array: [1, '2'],
+  readonlyArray: 'a',
+  arrayOfObjects: [{ id: 1 }],
+  arrayOfUnions: [true],
+  arrayWithHoles: ['a'],
+  nestedArrays: [1],
+  tuple: [1],
+  optionalElement: [1, 2],
+  restElement: [1, 2],
+  namedTuple: [1, 2, 3],
+  record: { a: 'b' },
+  numberRecord: { 1: 2 },
+  partialRecord: { one: 'a' },
+  fullRecord: { one: 1 },
+  recordWithProperties: { a: 2 },
+  union: { a: 'b' },
+  discriminated: { kind: 'square', radius: 1 },
+  intersection: { a: 1 },
+  intersectionWithUnion: { a: 1, kind: 'circle', side: 1 },
+  pick: { id: '1' },
+  omit: { id: 1 },
+  partial: { name: 1 },
+  required: {},
+  mapped: {},
+  conditional: null,
+  awaited: {},
+  generic: { items: [{ id: 1 }], next: null },
+  genericOfInline: { items: ['a'], next: null },
+  recursive: { value: 1, children: [{ value: 2 }] },
+  mutuallyRecursive: { right: {} },
+  class: { doubled: 2 },
+  classWithToJson: { degrees: 20 },
+  buffer: [97],
+  url: { href: 'http://127.0.0.1/' },
+  inferredLater: { rows: [{ id: 1, posts: [{ id: 2 }] }] },
+  kysely: { id: { select: 1 }, name: 'Rex', bornAt: null },
+  prisma: { id: 1, posts: [{ id: 2, title: 3 }] },
+  thrown: {},
+  nothing: null,
+  'nested.deep.er': { ok: false },
+  'inner.one': null,
+};
