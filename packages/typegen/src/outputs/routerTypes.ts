@@ -113,15 +113,17 @@ class RouterReader {
     const types = this.#checker.getTypeOfSymbol(symbols);
     return symbols.flatMap(({ name }, index) => {
       const type = types[index];
-      const path = prefix + name;
       if (type === undefined) return [];
-      const nested = this.#member(type, '_def', 'record');
-      if (nested) return this.procedures(nested, `${path}.`);
-      const output = this.#member(type, '_def', '$types', 'output');
-      if (output === undefined) return this.procedures(type, `${path}.`);
-      const kind = this.#member(type, '_def', 'type');
-      const isSubscription = kind?.isLiteralType() === true && kind.value === 'subscription';
-      return [{ path, output: isSubscription ? this.#event(output) : output }];
+      const path = prefix + name;
+      // `QueryProcedure<{ input, output, … }>` and the others of tRPC.
+      const procedure = /^(?:LegacyObservable)?(Query|Mutation|Subscription)Procedure$/;
+      const [, kind] = procedure.exec(type.getSymbol()?.name ?? '') ?? [];
+      if (kind === undefined)
+        return this.procedures(this.#member(type, '_def', 'record') ?? type, `${path}.`);
+      const [definition] = type.isTypeReference() ? this.#checker.getTypeArguments(type) : [];
+      const output = definition && this.#member(definition, 'output');
+      if (output === undefined) return [];
+      return [{ path, output: kind === 'Subscription' ? this.#event(output) : output }];
     });
   }
 
@@ -131,7 +133,8 @@ class RouterReader {
     const [yielded] =
       isIterable && output.isTypeReference() ? this.#checker.getTypeArguments(output) : [output];
     const event = yielded ?? output;
-    return (event.getSymbol()?.name === 'TrackedData' && this.#member(event, 'data')) || event;
+    const isTracked = (event.getAliasSymbol() ?? event.getSymbol())?.name === 'TrackedData';
+    return (isTracked && this.#member(event, 'data')) || event;
   }
 
   /** Returns the type of a property of a property; `undefined` if there is none. */

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import {
   type Checker,
   ElementFlags,
@@ -75,6 +76,8 @@ export class SchemaWriter {
   readonly #checker: Checker;
   readonly #defined = new Map<Type, Definition>();
   readonly #callable = new Map<Type, boolean>();
+  /** By the path of a file. */
+  readonly #commented = new Map<string, boolean>();
   readonly #names = new Set<string>();
   /** The procedure and the properties that lead to the type that is written. */
   readonly #path: string[] = [];
@@ -185,8 +188,20 @@ export class SchemaWriter {
 
   /** Returns the documentation comment of a symbol. */
   #documentation(symbol: TypeSymbol | undefined): string | undefined {
-    if (symbol === undefined || symbol.declarations.length === 0) return undefined;
+    if (symbol === undefined || !symbol.declarations.some(({ path }) => this.#hasComments(path)))
+      return undefined;
     return this.#checker.getDocumentationCommentOfSymbol(symbol).trim() || undefined;
+  }
+
+  /** Whether a file has documentation comments: most questions for them would be in vain. */
+  #hasComments(path: string): boolean {
+    let hasComments = this.#commented.get(path);
+    if (hasComments === undefined) {
+      // Of a path that cannot be read, the compiler is asked.
+      hasComments = !existsSync(path) || readFileSync(path, 'utf8').includes('/**');
+      this.#commented.set(path, hasComments);
+    }
+    return hasComments;
   }
 
   #union(type: Type): Described {
@@ -239,6 +254,8 @@ export class SchemaWriter {
   }
 
   #object(type: Type): Described {
+    const known = this.#defined.get(type);
+    if (known) return this.#refer(known, type);
     const checker = this.#checker;
     if (type.isTupleType() || (type.isTypeReference() && type.getTarget().isTupleType()))
       return this.#named(type, () => this.#tuple(type as TypeReference));
@@ -246,13 +263,11 @@ export class SchemaWriter {
     const ofPackage = symbol?.declarations.some(isOfPackage) ?? false;
     if (ofPackage && type.isTypeReference() && /^(?:Readonly)?Array$/.test(symbol?.name ?? ''))
       return { type: 'array', items: this.#element(checker.getTypeArguments(type)[0]) };
+    if (ofPackage && symbol?.name === 'Date') return { type: 'string', format: 'date-time' };
     if (this.#isCallable(type)) return undefined;
     const properties = checker.getPropertiesOfType(type);
     const toJson = properties.find(({ name }) => name === 'toJSON');
-    if (toJson) {
-      if (ofPackage && symbol?.name === 'Date') return { type: 'string', format: 'date-time' };
-      return this.#at('.toJSON()', () => this.#result(toJson));
-    }
+    if (toJson) return this.#at('.toJSON()', () => this.#result(toJson));
     if (ofPackage && symbol) {
       const { name } = symbol;
       const inPlace = typedArray.test(name) ? { type: 'object' } : classesWithoutJson[name];
@@ -264,7 +279,11 @@ export class SchemaWriter {
   #isCallable(type: Type): boolean {
     let isCallable = this.#callable.get(type);
     if (isCallable === undefined) {
-      isCallable = this.#checker.getSignaturesOfType(type, SignatureKind.Call).length > 0;
+      // Each question to the compiler takes some 20 µs.
+      const flags = type.getSymbol()?.flags ?? 0;
+      isCallable =
+        (flags & (SymbolFlags.Class | SymbolFlags.ObjectLiteral)) === 0 &&
+        this.#checker.getSignaturesOfType(type, SignatureKind.Call).length > 0;
       this.#callable.set(type, isCallable);
     }
     return isCallable;
