@@ -45,6 +45,7 @@ describe('trpc-gateway-typegen outputs', () => {
   it('says which parts it leaves open, and why', () => {
     expect(read('openRouter').open.map((line) => line.replace(/(?:\.next)+/, '.next…'))).toEqual([
       'any: the output is any',
+      'missing: the output is of a type that the compiler does not find, as tsc says too',
       'unknown: .list[] is unknown',
       'bigint: .size is a bigint, which JSON does not have',
       'map: .byName is a Map, which JSON does not have',

@@ -112,8 +112,10 @@ export class SchemaWriter {
 
   #describe(type: Type): Described {
     const { flags } = type;
-    if (flags & (TypeFlags.Any | TypeFlags.Unknown))
-      return this.#leaveOpen(`is ${flags & TypeFlags.Any ? 'any' : 'unknown'}`);
+    if (type.isErrorType())
+      return this.#leaveOpen('is of a type that the compiler does not find, as tsc says too');
+    if (flags & TypeFlags.Any) return this.#leaveOpen('is any');
+    if (flags & TypeFlags.Unknown) return this.#leaveOpen('is unknown');
     if (flags & (TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike)) return undefined;
     if (flags & TypeFlags.Null) return nullSchema;
     if (flags & TypeFlags.Never) return { not: {} };

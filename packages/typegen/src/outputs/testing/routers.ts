@@ -24,6 +24,8 @@ export const namedRouter = t.router({
 
 export const openRouter = t.router({
   any: t.procedure.query(() => JSON.parse('1')),
+  // @ts-expect-error -- such as one of a package that is not installed
+  missing: t.procedure.query((): Missing => null),
   unknown: t.procedure.query(() => ({ list: [null as unknown] })),
   bigint: t.procedure.query(() => ({ size: 1n })),
   map: t.procedure.query(() => ({ byName: new Map<string, Date>() })),
