@@ -48,8 +48,8 @@ describe('trpc-gateway-typegen outputs', () => {
       'missing: the output is of a type that the compiler does not find, as tsc says too',
       'unknown: .list[] is unknown',
       'bigint: .size is a bigint, which JSON does not have',
-      'map: .byName is a Map, which JSON does not have',
-      'bytes: the output is a Uint8Array, which JSON does not have',
+      'map: .byName is of the class Map, which JSON does not have',
+      'bytes: the output is of the class Uint8Array, which JSON does not have',
       'object: the output is any object',
       'endless: .next… is nested too deeply',
     ]);

@@ -273,7 +273,7 @@ export class SchemaWriter {
     if (ofPackage && symbol) {
       const { name } = symbol;
       const inPlace = typedArray.test(name) ? { type: 'object' } : classesWithoutJson[name];
-      if (inPlace) return this.#leaveOpen(`is a ${name}, which JSON does not have`, inPlace);
+      if (inPlace) return this.#leaveOpen(`is of the class ${name}, which JSON does not have`, inPlace);
     }
     return this.#named(type, () => this.#properties(type, properties));
   }
