@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
@@ -34,7 +34,7 @@ async function createUntilClosed({ origin }: Notes, client: number): Promise<str
     const sent = request(`${origin}/v1/notes`, { agent, method: 'POST' });
     sent.setHeader('content-type', 'application/json').end(JSON.stringify({ name }));
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    expect([response.statusCode, await text(response)]).toEqual([201, JSON.stringify({ name })]);
+    expect([response.statusCode, await textOf(response)]).toEqual([201, JSON.stringify({ name })]);
     names.push(name);
     isOpen = response.headers.connection !== 'close';
     await sleep(Math.random() * 20);
