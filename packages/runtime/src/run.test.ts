@@ -360,15 +360,16 @@ describe('run with options that cannot work', () => {
   });
 });
 
-test('each entry point of trpc-gateway-runtime loads only its own dependencies', async () => {
+test('each entry point of trpc-gateway-runtime loads only its own dependencies, and openTelemetry none without an SDK', async () => {
   const { stdout } = await runScript(
     `import { registerHooks } from 'node:module';`,
     `let loaded = new Set();`,
     `registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/([^/]+)/.exec(url)?.[1]); return next(url, context); } });`,
-    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
+    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/opentelemetry', '/log', '/metrics']) {`,
     `  loaded = new Set();`,
-    `  await import('trpc-gateway-runtime' + entry);`,
-    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
+    `  const { openTelemetry } = await import('trpc-gateway-runtime' + entry);`,
+    `  if (await openTelemetry?.()) throw new Error('There is no SDK.');`,
+    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@opentelemetry', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
     `}`,
   );
   expect(stdout.split('\n')).toEqual([
@@ -378,8 +379,10 @@ test('each entry point of trpc-gateway-runtime loads only its own dependencies',
     '/health ',
     '/signals ',
     '/tls ',
+    '/opentelemetry ',
     '/log pino',
-    '/metrics prom-client',
+    // prom-client imports its API.
+    '/metrics prom-client,@opentelemetry',
     '',
   ]);
 });
