@@ -11,7 +11,6 @@ export interface BenchOptions {
   readonly warmUpSeconds: number;
   readonly attempts: number;
   readonly checkFloors: boolean;
-  readonly setFloors: boolean;
 }
 
 /** The contenders of a quick run of the pet store's cases: the limit, ours, and the two peers that people come from. */
@@ -36,7 +35,6 @@ Without options: every case of every contender.
   --rounds NUMBER         how often everything is measured (5), again where other programs disturb it
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try
-  --set-floors            writes that file: 25% below what is measured
 
 Names are given with commas between them. bench.json, bench.md and bench.svg go to packages/bench/results.
 `;
@@ -54,7 +52,6 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       floors: { type: 'boolean', default: false },
-      'set-floors': { type: 'boolean', default: false },
     },
   });
   if (values.help) return undefined;
@@ -64,8 +61,7 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     throw new Error(`--suite is ${values.suite}; it must be one of ${Object.keys(suites).join(', ')}.`);
   const all = namesOf(suite.contenders);
   const isPets = suite === suites['pets'];
-  if (!isPets && (values.floors || values['set-floors']))
-    throw new Error('The floors are those of the suite pets.');
+  if (!isPets && values.floors) throw new Error('The floors are those of the suite pets.');
   const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
   return {
     suite,
@@ -77,7 +73,6 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     warmUpSeconds: Math.max(seconds, 1),
     attempts: quick ? 1 : 3,
     checkFloors: values.floors,
-    setFloors: values['set-floors'],
   };
 }
 

@@ -6,7 +6,7 @@ import { type BenchOptions, help, quickContenders, readCommandLine } from './com
 import { startContender } from './contenderProcess.ts';
 import { caseOf, type Contender, UnavailableError } from './contenders.ts';
 import { checkCores } from './cores.ts';
-import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
+import { misses, readFloors } from './floors.ts';
 import { checkWrk } from './load/wrk.ts';
 import { markdown } from './report/markdown.ts';
 import type { Blank, Report } from './report/report.ts';
@@ -82,7 +82,6 @@ async function runBench(options: BenchOptions): Promise<void> {
   await writeFile(join(folder, 'bench.md'), `${text}\n`);
   const pictured = results.filter((result) => shownCases.has(result.case) && !isVariant(result.contender));
   if (pictured.length > 0) await writeFile(join(folder, 'bench.svg'), svg({ ...report, results: pictured }));
-  if (options.setFloors) await writeFloors(floorsOf(results, await readFloors()));
   if (options.checkFloors) await checkFloors(results);
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { floorsOf, misses } from './floors.ts';
+import { misses } from './floors.ts';
 import { median, type Result, spread } from './throughput.ts';
 
 const result = (fields: Partial<Result>): Result => ({
@@ -13,14 +13,6 @@ const result = (fields: Partial<Result>): Result => ({
   ownRatio: 1,
   rounds: [],
   ...fields,
-});
-
-it('a floor is 25 % below the measured ratio of a contender of ours, and stays where nothing was measured', () => {
-  const earlier = { gateway: { get: 0.1, list20: 0.5 }, 'gateway-bun': { get: 0.4 } };
-  expect(floorsOf([result({}), result({ contender: 'fastify' })], earlier)).toEqual({
-    gateway: { get: 0.6, list20: 0.5 },
-    'gateway-bun': { get: 0.4 },
-  });
 });
 
 it('a floor is missed by a ratio below it, and by none at or above it', () => {
