@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { quickContenders, readCommandLine } from './commandLine.ts';
-import { suites } from './suites.ts';
+import { quickContenders, readCommandLine, suites } from './commandLine.ts';
 
 it.each([
   [

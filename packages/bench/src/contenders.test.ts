@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { apiKey } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
 import { caseOf, UnavailableError } from './contenders.ts';
-import { suites } from './suites.ts';
+import { suites } from './commandLine.ts';
 import { differences } from './verify.ts';
 
 const isLinux = process.platform === 'linux';
