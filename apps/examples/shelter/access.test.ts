@@ -16,23 +16,15 @@ test('visitors without a token read animals and categories, over REST and tRPC',
   }
 });
 
-test.for([
-  'POST /animals',
-  'PATCH /animals/1',
-  'DELETE /animals/1',
-  'PUT /animals/1/photo',
-  'POST /categories',
-  'PATCH /categories/1',
-  'DELETE /categories/1',
-  'POST /animals/1/adoption',
-  'GET /adoptions',
-  'GET /adoptions/events',
-])('%s without a token gets 401 with a challenge', async (operation) => {
-  const [method = '', path] = operation.split(' ');
-  const response = await fetch(`${shelter.origin}/v1${path}`, { method });
-  expect(response.status).toBe(401);
-  expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
-});
+test.for(['POST /animals', 'PUT /animals/1/photo', 'GET /adoptions', 'GET /adoptions/events'])(
+  '%s without a token gets 401 with a challenge',
+  async (operation) => {
+    const [method = '', path] = operation.split(' ');
+    const response = await fetch(`${shelter.origin}/v1${path}`, { method });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
+  },
+);
 
 test('a token without the scope of a procedure gets 403, which names the scope', async () => {
   const headers = bearer(await shelter.token('ada', 'animals:write'));

@@ -1,4 +1,6 @@
+import type { Store } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
+import { auditPolicy } from './audit.ts';
 import { sharedShelter, stores } from './testing/newShelter.ts';
 
 describe.each(stores)('audits on the %s store', (store) => {
@@ -50,4 +52,12 @@ describe.each(stores)('audits on the %s store', (store) => {
     expect(await auditsOf(add({ authorization: 'Bearer a.b.c' }))).toEqual([]);
     expect(await auditsOf(() => shelter.client.listAdoptions.query({}))).toEqual([]);
   });
+});
+
+test('an audit that cannot be stored fails the call, which is then answered with 500', async () => {
+  const create = () => Promise.reject(new Error('no space left'));
+  const { settled } = auditPolicy({ collection: () => ({ create }) } as unknown as Store);
+  const outcome = { code: 'OK', procedure: { type: 'mutation', path: 'createCategory' } };
+  const context = { identity: { sub: 'ada' }, outcomes: [outcome], request: { header() {} } };
+  await expect(settled?.(context as never)).rejects.toThrow('no space left');
 });

@@ -1,7 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { hasRedis, startRedis } from '@petstore/testing/redis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { newShelter, type Shelter, stores } from './testing/newShelter.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newShelter, sharedShelter, type Shelter, stores } from './testing/newShelter.ts';
 import { eventsOf, readEvents } from './testing/readEvents.ts';
 
 interface Change {
@@ -41,23 +40,8 @@ const watchOverMcp: Watch = async ({ headers, origin }, lastEventId, count) => {
 
 const summary = (changes: readonly Change[]) => changes.map(({ animalId, type }) => [type, animalId]);
 
-const redis = hasRedis ? [{ store: 'embedded', log: 'Redis' } as const] : [];
-const setups = [...stores.map((store) => ({ store, log: 'the folder' }) as const), ...redis];
-
-describe.each(setups)('changes of animals in $log, on the $store store', ({ log, store }) => {
-  let shelter: Shelter;
-  let stopRedis = async () => {};
-  beforeAll(async () => {
-    const server = log === 'Redis' ? await startRedis() : undefined;
-    if (server) stopRedis = () => server.remove();
-    shelter = await newShelter(store, { redisUrl: server?.url });
-    await shelter.client.createCategory.mutate({ name: 'Dogs' });
-    await shelter.client.createCategory.mutate({ name: 'Cats' });
-  });
-  afterAll(async () => {
-    await shelter.close();
-    await stopRedis();
-  });
+describe.each(stores)('changes of animals on the %s store', (store) => {
+  const shelter = sharedShelter(store);
 
   test('a client that watches a category gets each of its changes once and in order, over REST and MCP, live and after a disconnect', async () => {
     const { client } = shelter;

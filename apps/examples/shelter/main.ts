@@ -5,7 +5,6 @@ import { shelterService } from './service.ts';
 const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
 const { DATA_DIR = 'shelter-data', HOST, MONGODB_DB, MONGODB_URI, PORT = '3002', ADMIN_PORT } = set;
 const { ISSUER = '', AUDIENCE = '', JWKS_URI = '', CALLS_PER_MINUTE = '600' } = set;
-const { REDIS_URL, WORKERS = '1' } = set;
 
 await run(
   shelterService({
@@ -13,10 +12,8 @@ await run(
     port: Number(PORT),
     adminPort: ADMIN_PORT === undefined ? undefined : Number(ADMIN_PORT),
     dataDir: DATA_DIR,
-    workers: Number(WORKERS),
     mongodbUri: MONGODB_URI,
     database: MONGODB_DB,
-    redisUrl: REDIS_URL,
     accepts: { issuer: ISSUER, audience: AUDIENCE, jwksUri: JWKS_URI },
     callsPerMinute: Number(CALLS_PER_MINUTE),
   }),

@@ -6,9 +6,7 @@ import { promisify } from 'node:util';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { listening, logLines, type ServiceProcess, startService } from '@petstore/testing/serviceProcess';
 import { expect, onTestFinished, test } from 'vitest';
-import { startIssuer } from './issuer.ts';
 import { newShelter } from './testing/newShelter.ts';
-import { readEvents } from './testing/readEvents.ts';
 
 /** Starts `main.ts` or `dev.ts` as a process. */
 async function start(program: string, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
@@ -45,36 +43,6 @@ test('the process of dev.ts logs its addresses, has health checks, metrics, docs
   ]);
   expect(await stop()).toEqual({ code: 0, signal: null });
 });
-
-test.runIf(process.platform === 'linux')(
-  'with WORKERS, the streams of all workers receive the events of each',
-  async () => {
-    const { accepts, close, token } = await startIssuer();
-    onTestFinished(close);
-    const { issuer: ISSUER, audience: AUDIENCE, jwksUri: JWKS_URI } = accepts;
-    const service = await listening(await start('main.ts', { ISSUER, AUDIENCE, JWKS_URI, WORKERS: '2' }));
-    const authorization = `Bearer ${await token('ada', 'animals:write')}`;
-    /** Sends a call on a connection of its own, which the kernel gives to one of the workers. */
-    const post = async (path: string, body: object) => {
-      const headers = { authorization, 'content-type': 'application/json', connection: 'close' };
-      const init = { method: 'POST', headers, body: JSON.stringify(body) };
-      return (await fetch(`${service.origin}/v1${path}`, init)).json();
-    };
-    const { id: categoryId } = (await post('/categories', { name: 'Dogs' })) as { readonly id: number };
-    const streams = Array.from({ length: 8 }, () =>
-      readEvents(`${service.origin}/v1/animals/events`, 4, { 'last-event-id': '0' }),
-    );
-    const animals: unknown[] = [];
-    for (const name of ['Max', 'Mia', 'Tom', 'Kim'])
-      animals.push(await post('/animals', { name, categoryId }));
-    for (const events of await Promise.all(streams)) {
-      expect(events.map(({ data }) => (data as { readonly animal: object }).animal)).toEqual(animals);
-    }
-    const workers = () => logLines(service).filter(({ msg }) => msg === 'worker listening');
-    await expect.poll(workers).toHaveLength(2);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-  },
-);
 
 test('main.ts without ISSUER prints what is missing and ends with code 1', async () => {
   const { exited, stderr } = await start('main.ts');

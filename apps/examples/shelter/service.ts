@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '@petstore/core';
-import { createGateway } from 'trpc-gateway';
+import { createGateway, type State } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import { mcp } from 'trpc-gateway/mcp';
 import { temporaryFiles } from 'trpc-gateway/node';
@@ -10,6 +10,7 @@ import { docsPage } from 'trpc-gateway-runtime/docs';
 import { log, type LogOptions } from 'trpc-gateway-runtime/log';
 import { metrics } from 'trpc-gateway-runtime/metrics';
 import { measuredEventLog } from 'trpc-gateway-shared';
+import { folderEventLog } from 'trpc-gateway-shared/events/folder';
 import { auditPolicy } from './audit.ts';
 import { shelterEvents } from './events.ts';
 import { PhotoFolder } from './photoFolder.ts';
@@ -21,13 +22,9 @@ export interface ShelterOptions {
   readonly port?: number | undefined;
   /** Default: no health checks and metrics on a port of their own. */
   readonly adminPort?: number | undefined;
-  /** Processes that share the port. Default: 1. */
-  readonly workers?: number | undefined;
-  /** The folder of the photos, and of the embedded store, which is used without `mongodbUri`, and of the events without `redisUrl`. */
+  /** The folder of the photos and the events, and of the embedded store, which is used without `mongodbUri`. */
   readonly dataDir: string;
   readonly mongodbUri?: string | undefined;
-  /** Where processes on several machines share events, idempotency keys and limits. */
-  readonly redisUrl?: string | undefined;
   readonly database?: string | undefined;
   /** The access tokens that are accepted. */
   readonly accepts: { readonly issuer: string; readonly audience: string; readonly jwksUri: string };
@@ -38,11 +35,10 @@ export interface ShelterOptions {
 
 /** Returns the options of `run` for the shelter. */
 export function shelterService(options: ShelterOptions): RunOptions {
-  const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info', workers = 1 } = options;
+  const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info' } = options;
   return {
     // Tokens with many claims are longer than 16 KiB.
     listen: { host, port, maxHeaderSize: 65_536 },
-    workers,
     log: log({ level: logLevel }),
     docs: docsPage(),
     expectedErrors: ['StoreError'],
@@ -57,11 +53,13 @@ async function startShelter(
   { log: serviceLog, options: runOptions, onClose }: StartContext,
 ): Promise<Started> {
   const store = await openStore(options, onClose);
-  const shared = await openShared(options, onClose);
+  const state = await openState(options, onClose);
   const photoFolder = join(options.dataDir, 'photos');
   await mkdir(photoFolder, { recursive: true });
   const photos = new PhotoFolder(photoFolder);
-  const eventLog = measuredEventLog(shared.eventLog);
+  const folderLog = folderEventLog({ path: join(options.dataDir, 'events') });
+  onClose(() => folderLog.close());
+  const eventLog = measuredEventLog(folderLog);
   const events = shelterEvents(eventLog, serviceLog);
   const gateway = await createGateway({
     ...runOptions,
@@ -85,7 +83,7 @@ async function startShelter(
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.
-    state: shared.state,
+    state,
     idempotency: { caller: ({ identity }) => identity?.sub },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
@@ -128,28 +126,12 @@ async function openStore(
   return store;
 }
 
-/**
- * Opens what the processes of the service share beside the store: the log of events, and the state of idempotency keys and
- * limits. Both are in Redis, if it is configured. Otherwise events are in the data folder, where the processes of this machine
- * share them, and the state is beside the records.
- */
-async function openShared(options: ShelterOptions, onClose: StartContext['onClose']) {
-  const { dataDir, mongodbUri: uri, redisUrl: url, database = 'shelter' } = options;
-  if (url !== undefined) {
-    const { redisEventLog } = await import('trpc-gateway-shared/events/redis');
-    const { redisState } = await import('trpc-gateway-shared/state/redis');
-    const { createClient } = await import('redis');
-    const connect = () => createClient({ url });
-    const eventLog = redisEventLog({ connect, prefix: `${database}-events` });
-    onClose(() => eventLog.close());
-    const state = await redisState({ connect, prefix: `${database}-state` });
-    onClose(() => state.close());
-    return { eventLog, state };
-  }
-  const { folderEventLog } = await import('trpc-gateway-shared/events/folder');
-  const eventLog = folderEventLog({ path: join(dataDir, 'events') });
-  onClose(() => eventLog.close());
-  const openState = async () => {
+/** Opens the state of idempotency keys and limits, which is beside the records. */
+async function openState(
+  { dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions,
+  onClose: StartContext['onClose'],
+): Promise<State> {
+  const open = async () => {
     if (uri === undefined) {
       const { folderState } = await import('trpc-gateway-shared/state/folder');
       return folderState({ path: join(dataDir, 'responses') });
@@ -158,7 +140,7 @@ async function openShared(options: ShelterOptions, onClose: StartContext['onClos
     const { MongoClient } = await import('mongodb');
     return mongodbState({ connect: () => new MongoClient(uri), database });
   };
-  const state = await openState();
+  const state = await open();
   onClose(() => state.close());
-  return { eventLog, state };
+  return state;
 }

@@ -1,26 +1,23 @@
 import { parseArgs } from 'node:util';
-import type { Suite } from './contenders.ts';
-import { suites } from './suites.ts';
+import { cases } from './cases.ts';
+import { contenders, type Suite } from './contenders.ts';
+import { httpArena } from './httpArena/httpArena.ts';
 
-const measurements = ['throughput', 'start'] as const;
-type MeasurementName = (typeof measurements)[number];
+/** The pet store's cases, and those of HttpArena, written again for the same work (docs/bench/published.md). */
+export const suites: Readonly<Record<string, Suite>> = {
+  pets: { cases, contenders },
+  'http-arena': httpArena,
+};
 
 export interface BenchOptions {
   readonly suite: Suite;
-  readonly measurements: readonly MeasurementName[];
   readonly cases: readonly string[];
   readonly contenders: readonly string[];
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly attempts: number;
-  readonly starts: number;
   readonly checkFloors: boolean;
-  readonly setFloors: boolean;
-  /** Whether throughput is measured beside a neighbour too. */
-  readonly neighbour: boolean;
-  /** Where the report goes. */
-  readonly out: string;
 }
 
 /** The contenders of a quick run of the pet store's cases: the limit, ours, and the two peers that people come from. */
@@ -36,22 +33,17 @@ const ofEachSuite = (part: keyof Suite) =>
 
 export const help = `npm run bench -- [options]
 
-Without options: throughput, start and memory, of every contender.
+Without options: every case of every contender.
 
   --suite NAME            one of ${Object.keys(suites).join(', ')}; without it, pets
-  --quick                 throughput of ${quickContenders.join(', ')} (another suite: of all): 7 rounds of 0.25 s
-  --measure NAMES         of ${measurements.join(', ')}
+  --quick                 ${quickContenders.join(', ')} (another suite: of all): 7 rounds of 0.25 s
   --cases NAMES           of${ofEachSuite('cases')}
   --contenders NAMES      of${ofEachSuite('contenders')}
   --rounds NUMBER         how often everything is measured (5), again where other programs disturb it
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try
-  --set-floors            writes that file: 25% below what is measured
-  --neighbour             each throughput again, directly after, beside a program that walks through 64 MB of memory
-                          on the core of the load: prints what each contender loses by it
-  --out FOLDER            where bench.json, bench.md and bench.svg go (packages/bench/results)
 
-Names are given with commas between them.
+Names are given with commas between them. bench.json, bench.md and bench.svg go to packages/bench/results.
 `;
 
 /** @returns `undefined` for `--help`. @throws {Error} for an unknown option or an invalid value */
@@ -62,15 +54,11 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
       help: { type: 'boolean' },
       suite: { type: 'string', default: 'pets' },
       quick: { type: 'boolean', default: false },
-      measure: { type: 'string' },
       cases: { type: 'string' },
       contenders: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       floors: { type: 'boolean', default: false },
-      'set-floors': { type: 'boolean', default: false },
-      neighbour: { type: 'boolean', default: false },
-      out: { type: 'string', default: 'results' },
     },
   });
   if (values.help) return undefined;
@@ -80,14 +68,10 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     throw new Error(`--suite is ${values.suite}; it must be one of ${Object.keys(suites).join(', ')}.`);
   const all = namesOf(suite.contenders);
   const isPets = suite === suites['pets'];
-  // Start, memory and floors are of the pet store's cases.
-  if (!isPets && (values.floors || values['set-floors']))
-    throw new Error('The floors are those of the suite pets.');
-  const measurable: readonly MeasurementName[] = isPets ? measurements : ['throughput'];
+  if (!isPets && values.floors) throw new Error('The floors are those of the suite pets.');
   const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
   return {
     suite,
-    measurements: names(values.measure, measurable, quick ? ['throughput'] : measurable),
     cases: names(values.cases, namesOf(suite.cases)),
     contenders: names(values.contenders, all, quick && isPets ? quickContenders : all),
     rounds: positive('rounds', values.rounds, quick ? 7 : 5),
@@ -95,26 +79,20 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     // A shorter one compiles too little of a slow case.
     warmUpSeconds: Math.max(seconds, 1),
     attempts: quick ? 1 : 3,
-    starts: quick ? 1 : 5,
     checkFloors: values.floors,
-    setFloors: values['set-floors'],
-    neighbour: values.neighbour,
-    out: values.out,
   };
 }
 
-function names<Name extends string>(
+function names(
   value: string | undefined,
-  known: readonly Name[],
-  standard: readonly Name[] = known,
-): readonly Name[] {
-  if (value === undefined) return standard;
-  return value.split(',').map((text) => {
-    const choice = known.find((name) => name === text.trim());
-    if (choice === undefined)
-      throw new Error(`"${text}" is not valid; it must be one of ${known.join(', ')}.`);
-    return choice;
-  });
+  known: readonly string[],
+  standard: readonly string[] = known,
+): readonly string[] {
+  const chosen = value?.split(',').map((name) => name.trim()) ?? standard;
+  const unknown = chosen.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`"${unknown}" is not valid; it must be one of ${known.join(', ')}.`);
+  return chosen;
 }
 
 function positive(name: string, option: string | undefined, standard: number): number {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,21 +10,14 @@ import { startProcess } from '@petstore/testing/startProcess';
 import { apiKey } from './cases.ts';
 import type { Contender } from './contenders.ts';
 import { onCore, serverCore } from './cores.ts';
-import { seededAnimals } from './petStore/animals.ts';
-import { processorSeconds, processTree } from './processTree.ts';
 
 /** How long a contender may take until its first response, in milliseconds. */
 const startDeadlineMs = 30_000 * slowness;
 
 /** A contender that answers. */
 export interface ContenderProcess {
-  readonly pid: number;
   readonly port: number;
-  /** From the start of the process to its first 200, in milliseconds. */
-  readonly startMs: number;
-  /** Resident memory of the process itself, in MB (10⁶ bytes). */
-  residentMb(): Promise<number>;
-  /** The processor time that it has used, and the processes that it started, in seconds. */
+  /** The processor time that it has used, in seconds. */
   processorSeconds(): Promise<number>;
   /** The files that it runs on, by what they are: its runtime, and the addon of uWebSockets.js. */
   programs(): Promise<ReadonlyMap<string, string>>;
@@ -32,16 +25,15 @@ export interface ContenderProcess {
 }
 
 /**
- * Starts a contender on its core and waits until it answers, with the animals that the cases ask for.
+ * Starts a contender on its core and waits until it answers.
  * @throws {UnavailableError} if it is not available on this machine
  */
 export async function startContender({
   command,
   environment,
   name,
-  store,
   readyPath = '/v1/pets?limit=1',
-}: Pick<Contender, 'command' | 'environment' | 'name' | 'store' | 'readyPath'>): Promise<ContenderProcess> {
+}: Pick<Contender, 'command' | 'environment' | 'name' | 'readyPath'>): Promise<ContenderProcess> {
   const [file, ...args] = onCore(serverCore, await command());
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const port = await freePort();
@@ -63,10 +55,6 @@ export async function startContender({
   });
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
-      // Stopped, a process replaces no worker of its own, and each keeps its id.
-      child.kill('SIGSTOP');
-      const [, ...workers] = await processTree(child.pid as number);
-      for (const worker of workers) process.kill(worker, 'SIGKILL');
       // No client is left, so there is nothing to drain.
       child.kill('SIGKILL');
       await once(child, 'exit');
@@ -79,26 +67,10 @@ export async function startContender({
     await stop();
     throw new Error(`${name} did not start: ${complaints || String(cause)}`, { cause });
   }
-  const startMs = performance.now() - since;
-  if (store !== 'memory') {
-    await seedOverHttp(port).catch(async (cause: unknown) => {
-      await stop();
-      throw cause;
-    });
-  }
   const pid = child.pid as number;
   return {
-    pid,
     port,
-    startMs,
-    async residentMb() {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8');
-      return (Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
-    },
-    async processorSeconds() {
-      const seconds = await Promise.all((await processTree(pid)).map(processorSeconds));
-      return seconds.reduce((sum, value) => sum + value, 0);
-    },
+    processorSeconds: () => processorSeconds(pid),
     async programs() {
       const runtime = await readlink(`/proc/${pid}/exe`);
       const maps = await readFile(`/proc/${pid}/maps`, 'utf8');
@@ -122,24 +94,14 @@ async function untilResponding(child: ChildProcess, url: string, deadline: numbe
   }
 }
 
-/**
- * Gives a store that keeps what it is given the animals that those in memory begin with: through the service, so for
- * whatever store it has.
- * @throws {Error} where the store was not empty: its ids would be others
- */
-async function seedOverHttp(port: number): Promise<void> {
-  // One after the other: the ids must be in the animals' order.
-  for (const { id, ...animal } of seededAnimals()) {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/pets`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(animal),
-    });
-    const created = (await response.json()) as { readonly id?: number };
-    if (created.id !== id) {
-      throw new Error(
-        `The store was to be empty: it made ${JSON.stringify(created)} of what was to be animal ${id}.`,
-      );
-    }
-  }
+/** The processor time that a process has used, all threads that live, in seconds; 0 of one that has ended. */
+async function processorSeconds(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const nanoseconds = await Promise.all(
+    threads.map(async (thread) => {
+      const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+      return Number(text.split(' ')[0]);
+    }),
+  );
+  return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9;
 }

@@ -6,13 +6,11 @@ import { type BenchOptions, help, quickContenders, readCommandLine } from './com
 import { startContender } from './contenderProcess.ts';
 import { caseOf, type Contender, UnavailableError } from './contenders.ts';
 import { checkCores } from './cores.ts';
-import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
+import { misses, readFloors } from './floors.ts';
 import { checkWrk } from './load/wrk.ts';
-import { startNeighbour } from './neighbour.ts';
-import { markdown, summary } from './report/markdown.ts';
+import { markdown } from './report/markdown.ts';
 import type { Blank, Report } from './report/report.ts';
 import { svg } from './report/svg.ts';
-import { startAndMemory, type StartResult } from './startAndMemory.ts';
 import { limit, type Result, type Runner, throughput } from './throughput.ts';
 import { differences } from './verify.ts';
 
@@ -22,13 +20,14 @@ const progress = (text: string) => {
 };
 const progressDone = () => progress('');
 
-/** The cases that most calls are: a table or a picture of all is too long for the README. */
+/** The cases of the picture: one of all would be too long for the README. */
 const shownCases = new Set(['get', 'list20', 'create', 'query', 'batch10', 'lines']);
 
-/** Whether a contender is one with resolvers that are not sync: the README leaves these rows out. */
+/** Whether a contender is one with resolvers that are not sync: the picture leaves them out. */
 const isVariant = (name: string) => /-(async|middleware)$/.test(name);
 
-const isOurs = (name: string) => name.startsWith('gateway') || name.startsWith('server');
+/** Where the report goes. */
+const folder = 'results';
 
 // What was started ends with the bench, however that ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -61,23 +60,6 @@ async function runBench(options: BenchOptions): Promise<void> {
   }
   const rows = all.map(({ name }) => name);
   results.sort((a, b) => rows.indexOf(a.contender) - rows.indexOf(b.contender));
-  const starts: StartResult[] = [];
-  if (options.measurements.includes('start')) {
-    // Of ours, the bundle that `npm start` runs: rows on the store in memory run the sources.
-    const ours = all.filter(({ name }) => name === 'server-embedded');
-    const peers = all.filter(
-      ({ name, cases: only }) =>
-        options.contenders.includes(name) &&
-        !isOurs(name) &&
-        only === undefined &&
-        !blanks.some((blank) => blank.contender === name && blank.case === undefined),
-    );
-    for (const contender of [...ours, ...peers]) {
-      progress(`start and memory: ${contender.name}`);
-      const subject = chosen.find(({ name }) => !(name in contender.lacks));
-      if (subject) starts.push(await startAndMemory(contender, subject, options));
-    }
-  }
   progressDone();
 
   const report: Report = {
@@ -90,22 +72,16 @@ async function runBench(options: BenchOptions): Promise<void> {
       cases: Object.fromEntries(cases.map(({ name, title }) => [name, title])),
       contenders: Object.fromEntries(all.map(({ name, title }) => [name, title])),
     },
-    stores: Object.fromEntries(all.map(({ name, store }) => [name, store])),
     results,
     blanks,
-    starts,
   };
   const text = markdown(report);
   print(text);
-  await mkdir(options.out, { recursive: true });
-  await writeFile(join(options.out, 'bench.json'), `${JSON.stringify(report, undefined, 2)}\n`);
-  await writeFile(join(options.out, 'bench.md'), `${text}\n`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'bench.json'), `${JSON.stringify(report, undefined, 2)}\n`);
+  await writeFile(join(folder, 'bench.md'), `${text}\n`);
   const pictured = results.filter((result) => shownCases.has(result.case) && !isVariant(result.contender));
-  if (pictured.length > 0) {
-    await writeFile(join(options.out, 'summary.md'), `${summary({ ...report, results: pictured })}\n`);
-    await writeFile(join(options.out, 'bench.svg'), svg({ ...report, results: pictured }));
-  }
-  if (options.setFloors) await writeFloors(floorsOf(results, await readFloors()));
+  if (pictured.length > 0) await writeFile(join(folder, 'bench.svg'), svg({ ...report, results: pictured }));
   if (options.checkFloors) await checkFloors(results);
 }
 
@@ -130,18 +106,15 @@ async function measureGroup(group: readonly string[], chosen: readonly Case[], o
     options.suite.contenders.filter(({ name }) => group.includes(name)),
     chosen,
   );
-  const neighbour = options.neighbour ? await startNeighbour() : undefined;
-  let results: readonly Result[] = [];
   try {
-    if (options.measurements.includes('throughput')) {
-      results = await throughput(runners, chosen, { ...options, neighbour, onProgress: progress });
-      if (options.checkFloors) results = await secondTry(results, runners, chosen, options);
-    }
+    const results = await throughput(runners, chosen, { ...options, onProgress: progress });
+    return {
+      results: options.checkFloors ? await secondTry(results, runners, chosen, options) : results,
+      blanks,
+    };
   } finally {
-    neighbour?.stop();
     for (const runner of runners) await runner.process.stop();
   }
-  return { results, blanks };
 }
 
 /** Starts contenders. One that cannot start is left out; where one responds differently, nothing is measured. */
@@ -162,11 +135,6 @@ async function startAll(named: readonly Contender[], chosen: readonly Case[]) {
   }
   for (const { contender, process: server } of runners) {
     for (const subject of chosen) {
-      const reason = contender.lacks[subject.name];
-      if (reason !== undefined && contender.cases === undefined) {
-        blanks.push({ contender: contender.name, case: subject.name, reason });
-        continue;
-      }
       const own = caseOf(contender, subject);
       if (own === undefined) continue;
       for (const difference of await differences(server.port, own, contender.headers)) {
@@ -214,7 +182,7 @@ async function secondTry(
   const again = await throughput(
     runners,
     chosen.filter(({ name }) => missed.some((miss) => miss.case === name)),
-    { ...options, neighbour: undefined, onProgress: progress },
+    { ...options, onProgress: progress },
   );
   return results.map(
     (result) =>

@@ -6,13 +6,13 @@ import type { ContenderProcess } from './contenderProcess.ts';
 import { loadCore, onCore } from './cores.ts';
 import { coreTimes } from './foreignLoad.ts';
 import { type Load, wrk } from './load/wrk.ts';
-import type { Neighbour } from './neighbour.ts';
 
 /** How many connections ask at once. Streams of events are long: few are enough. */
 const connections = { requests: 64, events: 8 };
 
 /** Calls over WebSockets: this many sockets, with so many calls open on each. */
-const sockets = { sockets: 16, callsOpen: 10 };
+const sockets = 16;
+const callsOpen = 10;
 
 /** One measurement of one case. Units are requests, calls or events. */
 export interface Measurement {
@@ -33,25 +33,22 @@ export interface Measurement {
 /** A contender without a response after this time counts as stuck. */
 const longestSeconds = 30;
 
-/** Loads a contender with a case for some seconds. The time of a neighbour is not foreign: it is wanted. */
+/** Loads a contender with a case for some seconds. */
 export async function measure(
   contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
   subject: Case,
   seconds: number,
-  neighbour?: Pick<Neighbour, 'processorSeconds'>,
 ): Promise<Measurement> {
   const timesBefore = await coreTimes();
-  const neighbourBefore = (await neighbour?.processorSeconds()) ?? 0;
   const before = await contender.processorSeconds();
   const load = await loadWith(contender.port, subject, seconds);
   const used = (await contender.processorSeconds()) - before;
-  const wanted = ((await neighbour?.processorSeconds()) ?? 0) - neighbourBefore;
   const times = await coreTimes();
-  const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used - wanted;
+  const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used;
   // On a busy machine, or with long responses, a short run may end before the first.
   if (load.requests === 0) {
     if (seconds > longestSeconds) throw new Error(`${subject.title}: no response within ${seconds} s.`);
-    return measure(contender, subject, seconds * 4, neighbour);
+    return measure(contender, subject, seconds * 4);
   }
   const units = load.requests * subject.perRequest;
   return {
@@ -73,13 +70,12 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
       expectsErrors: subject.expected.status >= 400,
     });
   }
-  const { connections: count = sockets.sockets, callsOpen = sockets.callsOpen } = subject;
   const messages = Array.from({ length: callsOpen }, (_, index) => subject.message(index + 1));
   const options = {
     port,
     path: subject.path,
     authorization: `Bearer ${apiKey}`,
-    sockets: count,
+    sockets,
     messages,
     seconds,
   };
@@ -91,10 +87,7 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
   return JSON.parse(stdout) as Load;
 }
 
-/**
- * The requests, calls or events after which a contender is warm. After 2,000 calls of a tool, the server of the official
- * MCP SDK still costs twice what it costs after 15,000: V8 compiles by how often code has run.
- */
+/** The requests, calls or events after which a contender is warm: V8 compiles by how often code has run. */
 const warmUnits = 20_000;
 
 /** The maximum number of runs to warm up: a slow case reaches `warmUnits` late, or not at all. */

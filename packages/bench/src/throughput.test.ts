@@ -1,28 +1,18 @@
 import { expect, it } from 'vitest';
-import { floorsOf, misses } from './floors.ts';
-import { lossOf, median, type Result, spread } from './throughput.ts';
+import { misses } from './floors.ts';
+import { median, type Result, spread } from './throughput.ts';
 
 const result = (fields: Partial<Result>): Result => ({
   case: 'get',
   contender: 'gateway',
   rate: 100,
   perCore: 100,
-  busy: 1,
   spread: 0,
   ratio: 1,
   peerRatio: 0.8,
   ownRatio: 1,
-  loss: undefined,
   rounds: [],
   ...fields,
-});
-
-it('a floor is 25 % below the measured ratio of a contender of ours, and stays where nothing was measured', () => {
-  const earlier = { gateway: { get: 0.1, list20: 0.5 }, 'gateway-bun': { get: 0.4 } };
-  expect(floorsOf([result({}), result({ contender: 'fastify' })], earlier)).toEqual({
-    gateway: { get: 0.6, list20: 0.5 },
-    'gateway-bun': { get: 0.4 },
-  });
 });
 
 it('a floor is missed by a ratio below it, and by none at or above it', () => {
@@ -43,13 +33,6 @@ it('a floor does not apply to a contender that was not measured or has no floor'
 
 it('rounds are reported by their median, the mean of the two middle values of an even number', () => {
   expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
-});
-
-it('the loss beside a neighbour is formed within each round, and there is none without a neighbour', () => {
-  const roundsOf = (...figures: readonly number[]) =>
-    figures.map((perCore) => ({ perCore, rate: 0, busy: 1, foreign: 0 }));
-  expect(lossOf(roundsOf(100, 200, 50), roundsOf(80, 120, 45))).toBeCloseTo(0.2);
-  expect(lossOf(roundsOf(100), undefined)).toBeUndefined();
 });
 
 it('rounds are spread by half of what lies between least and most', () => {

@@ -2,7 +2,6 @@ import type { Case } from './cases.ts';
 import { caseOf, type Contender } from './contenders.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
 import { leastDisturbed, measure, type Measurement, warmUp } from './measure.ts';
-import type { Neighbour } from './neighbour.ts';
 
 /** A running contender whose responses were verified. */
 export interface Runner {
@@ -18,8 +17,6 @@ export interface ThroughputOptions {
   readonly warmUpSeconds: number;
   /** The maximum number of repetitions of a measurement that other programs disturb. */
   readonly attempts: number;
-  /** Measures everything beside this program too. */
-  readonly neighbour: Neighbour | undefined;
   readonly onProgress: (text: string) => void;
 }
 
@@ -30,37 +27,22 @@ export interface Result {
   /** Medians over the rounds, of `Measurement`. */
   readonly rate: number;
   readonly perCore: number;
-  readonly busy: number;
   /** Of `perCore`: 0.05 is ±5%. */
   readonly spread: number;
   /** `perCore` over that of `minimal` in the same round; the median. `undefined` where that was not measured. */
   readonly ratio: number | undefined;
   /** The same over that of the contender's peer. */
   readonly peerRatio: number | undefined;
-  /** The same over that of the contender's own GET, or of its own POST for MCP. */
+  /** The same over that of the contender's own GET. */
   readonly ownRatio: number | undefined;
-  /**
-   * The part of `perCore` that a neighbour takes away (`--neighbour`): 0.2 is 20% fewer units for the same processor time.
-   * The median of the rounds; `undefined` without a neighbour.
-   */
-  readonly loss: number | undefined;
   readonly rounds: readonly Measurement[];
 }
 
 /** The contender that all others are compared with. */
 export const limit = 'minimal';
 
-/**
- * The contender that the floor of another one compares it with: what people use on the same runtime, and for MCP the
- * server of the official SDK.
- */
-function peerOf({ runtime }: Pick<Contender, 'runtime'>, subject: string): string {
-  if (subject === 'mcp') return 'mcp-sdk';
-  return runtime === 'bun' ? 'elysia' : 'fastify';
-}
-
-/** The case of the same contender that a case is compared with: a call of a tool with the POST of the same input, others with the GET. */
-const baseOf = (subject: string): string => (subject === 'mcp' ? 'create' : 'get');
+/** The contender that the floor of another one compares it with: what people use on the same runtime. */
+const peerOf = ({ runtime }: Pick<Contender, 'runtime'>) => (runtime === 'bun' ? 'elysia' : 'fastify');
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a
@@ -69,10 +51,9 @@ const baseOf = (subject: string): string => (subject === 'mcp' ? 'create' : 'get
 export async function throughput(
   runners: readonly Runner[],
   cases: readonly Case[],
-  { rounds, seconds, warmUpSeconds, attempts, neighbour, onProgress }: ThroughputOptions,
+  { rounds, seconds, warmUpSeconds, attempts, onProgress }: ThroughputOptions,
 ): Promise<readonly Result[]> {
   const measured = new Map<string, Measurement[]>();
-  const disturbed = new Map<string, Measurement[]>();
   for (let round = -1; round < rounds; round++) {
     for (const subject of cases) {
       const able = runners.flatMap(({ contender, process }) => {
@@ -87,13 +68,8 @@ export async function throughput(
         try {
           if (round < 0) await warmUp(process, own, warmUpSeconds);
           else {
-            const quiet = () => measure(process, own, seconds);
-            add(measured, name, await leastDisturbed(attempts, quiet));
-            // Directly after: what else the machine does is most alike then.
-            if (neighbour !== undefined) {
-              const beside = () => neighbour.during(() => measure(process, own, seconds, neighbour));
-              add(disturbed, name, await leastDisturbed(attempts, beside));
-            }
+            const measurement = await leastDisturbed(attempts, () => measure(process, own, seconds));
+            measured.set(name, [...(measured.get(name) ?? []), measurement]);
           }
         } catch (cause) {
           throw new Error(`${contender.name} failed at ${subject.name}: ${String(cause)}`, { cause });
@@ -113,24 +89,15 @@ export async function throughput(
         contender: contender.name,
         rate: medianOf(({ rate }) => rate),
         perCore: medianOf(({ perCore }) => perCore),
-        busy: medianOf(({ busy }) => busy),
         spread: spread(of.map(({ perCore }) => perCore)),
         ratio: ratioTo(measured.get(key(subject.name, limit))),
-        peerRatio: ratioTo(measured.get(key(subject.name, peerOf(contender, subject.name)))),
-        ownRatio: ratioTo(measured.get(key(baseOf(subject.name), contender.name))),
-        loss: lossOf(of, disturbed.get(key(subject.name, contender.name))),
+        peerRatio: ratioTo(measured.get(key(subject.name, peerOf(contender)))),
+        ownRatio: ratioTo(measured.get(key('get', contender.name))),
         rounds: of,
       };
     }),
   );
 }
-
-const add = (all: Map<string, Measurement[]>, name: string, measurement: Measurement) =>
-  all.set(name, [...(all.get(name) ?? []), measurement]);
-
-/** The loss beside a neighbour, formed within each round; the median. */
-export const lossOf = (quiet: readonly Measurement[], disturbed: readonly Measurement[] | undefined) =>
-  disturbed && median(quiet.map(({ perCore }, index) => 1 - (disturbed[index]?.perCore ?? NaN) / perCore));
 
 const key = (subject: string, contender: string) => `${subject} / ${contender}`;
 

@@ -1,3 +1,5 @@
+import type { ServiceLog } from './parts.ts';
+
 /** Where a service listens, on which adapter, and why not on a faster one. */
 export interface ListeningOn {
   readonly origin: string;
@@ -17,7 +19,15 @@ export function listeningText({ origin, server, fallbackReason }: ListeningOn): 
   return fallbackReason === undefined ? where : `${where}, because ${fallbackReason}`;
 }
 
-/** Prints on a terminal where the service listens, beside a log that programs read. */
-export function announce(listening: ListeningOn): void {
-  if (process.stderr.isTTY) process.stderr.write(`Listening on ${listeningText(listening)}\n`);
+/**
+ * Logs that the service listens, with a warning if the process runs as root.
+ * @param isOwnLog whether programs read the log, so that a terminal also gets a line for people
+ */
+export function logListening(log: ServiceLog, listening: ListeningOn, isOwnLog: boolean): void {
+  if (process.getuid?.() === 0)
+    log.warn(
+      'running as root: run the service as its own user, which owns only the files that the service writes',
+    );
+  log.info(listening, 'listening');
+  if (isOwnLog && process.stderr.isTTY) process.stderr.write(`Listening on ${listeningText(listening)}\n`);
 }

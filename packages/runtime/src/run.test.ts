@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
-import { drainCalls, drainStreams, problemsOf } from '@petstore/testing/drain';
 import { hasUws } from '@petstore/testing/forms';
 import { lives } from '@petstore/testing/lives';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
@@ -24,7 +25,23 @@ const severalWorkers = process.platform === 'linux' ? 2 : 1;
 /** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
 
-const drained = { apiKey: 'none', path: '/v1/notes', procedure: 'createNote' };
+/** Creates notes on one connection, in quick succession, until a response says that it closes. @returns their names */
+async function createUntilClosed({ origin }: Notes, client: number): Promise<string[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const names: string[] = [];
+  for (let isOpen = true; isOpen;) {
+    const name = `${client} ${names.length}`;
+    const sent = request(`${origin}/v1/notes`, { agent, method: 'POST' });
+    sent.setHeader('content-type', 'application/json').end(JSON.stringify({ name }));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect([response.statusCode, await textOf(response)]).toEqual([201, JSON.stringify({ name })]);
+    names.push(name);
+    isOpen = response.headers.connection !== 'close';
+    await sleep(Math.random() * 20);
+  }
+  agent.destroy();
+  return names;
+}
 
 /** Sends a call without the end of its body. @returns a function that ends the body and resolves with the response */
 async function callInFlight({ origin }: Notes): Promise<() => Promise<string>> {
@@ -64,26 +81,22 @@ test('run serves any router with health routes, a docs page, logs and metrics', 
   expect((await fetch(`${origin}/metrics`)).status).toBe(404);
 });
 
-describe('SIGTERM under load', () => {
-  test.for([
-    { server: 'node', workers: 1 },
-    ...(hasUws ? [{ server: 'uws', workers: severalWorkers } as const] : []),
-  ] as const)(
-    'SIGTERM under load completes every request on open connections with server: $server, workers: $workers',
-    async (options) => {
-      const notes = await startNotes(options);
-      const { namesKept, stderr } = notes;
-      expect(problemsOf(await drainCalls({ ...notes, ...drained }, namesKept))).toEqual({});
-      expect(stderr()).toBe('closed\n'.repeat(options.workers));
-    },
-  );
-
-  test('SIGTERM under load ends event streams cleanly and completes calls on WebSockets', async () => {
-    const notes = await startNotes();
-    const target = { ...notes, apiKey: 'none', procedure: 'wait' };
-    expect(problemsOf(await drainStreams(target, ['/v1/ticks', '/trpc/ticks']))).toEqual({});
-  });
-});
+// What a stop does to each protocol is tested on each adapter of the gateway.
+test.for([
+  { server: 'node', workers: 1 },
+  ...(hasUws ? [{ server: 'uws', workers: severalWorkers } as const] : []),
+] as const)(
+  'SIGTERM under load completes every request on open connections with server: $server, workers: $workers',
+  async (options) => {
+    const notes = await startNotes(options);
+    const clients = Promise.all(Array.from({ length: 16 }, (_, client) => createUntilClosed(notes, client)));
+    await until(async () => expect((await notes.namesKept()).size).toBeGreaterThan(50));
+    expect(await notes.stop()).toEqual({ code: 0, signal: null });
+    const kept = await notes.namesKept();
+    expect((await clients).flat().filter((name) => kept.get(name) !== 1)).toEqual([]);
+    expect(notes.stderr()).toBe('closed\n'.repeat(options.workers));
+  },
+);
 
 describe('signals', () => {
   test.for([...new Set([1, severalWorkers])])(
@@ -242,12 +255,13 @@ const runServiceScript = (options: string) =>
   runScript(`import { run } from 'trpc-gateway-runtime';`, `await run({ ${options} });`);
 
 describe('a process that calls run', () => {
-  test('run without a log prints its origin and the steps of its shutdown, and survives errors of stdout', async () => {
+  test('run without a log prints its origin and the steps of its shutdown, and survives errors of stdout and stderr', async () => {
     const { stdout, ...ended } = await runServiceScript(`
       server: { server: 'node', fallbackReason: 'no other is installed.', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
       start({ onClose }) {
         const running = setInterval(() => {}, 1_000);
-        process.stdout.emit('error', new Error('write EIO'));
+        // As after its terminal was closed.
+        for (const stream of [process.stdout, process.stderr]) stream.emit('error', new Error('write EIO'));
         onClose(() => clearInterval(running));
         const onListening = () => void setImmediate(() => process.kill(process.pid, 'SIGTERM'));
         return { gateway: { procedures: [] }, onListening };
@@ -258,18 +272,6 @@ describe('a process that calls run', () => {
         'listening on http://[::1]:1, on node:http, because no other is installed.\nstopping\nstopped\n',
       stderr: '',
     });
-  });
-
-  test('run with a log of its own survives errors of stdout and stderr, such as after its terminal was closed', async () => {
-    const ended = await runServiceScript(`
-      log: (await import('trpc-gateway-runtime/log')).log({ level: 'silent' }),
-      server: { server: 'node', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
-      start() {
-        for (const stream of [process.stdout, process.stderr]) stream.emit('error', new Error('write EIO'));
-        const onListening = () => void setTimeout(() => process.kill(process.pid, 'SIGTERM'), 10);
-        return { gateway: { procedures: [] }, onListening };
-      }`);
-    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('a process that cannot start exits with code 1 and prints the message of an expected error', async () => {
@@ -358,15 +360,16 @@ describe('run with options that cannot work', () => {
   });
 });
 
-test('each entry point of trpc-gateway-runtime loads only its own dependencies', async () => {
+test('each entry point of trpc-gateway-runtime loads only its own dependencies, and openTelemetry none without an SDK', async () => {
   const { stdout } = await runScript(
     `import { registerHooks } from 'node:module';`,
     `let loaded = new Set();`,
     `registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/([^/]+)/.exec(url)?.[1]); return next(url, context); } });`,
-    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
+    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/opentelemetry', '/log', '/metrics']) {`,
     `  loaded = new Set();`,
-    `  await import('trpc-gateway-runtime' + entry);`,
-    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
+    `  const { openTelemetry } = await import('trpc-gateway-runtime' + entry);`,
+    `  if (await openTelemetry?.()) throw new Error('There is no SDK.');`,
+    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@opentelemetry', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
     `}`,
   );
   expect(stdout.split('\n')).toEqual([
@@ -376,8 +379,10 @@ test('each entry point of trpc-gateway-runtime loads only its own dependencies',
     '/health ',
     '/signals ',
     '/tls ',
+    '/opentelemetry ',
     '/log pino',
-    '/metrics prom-client',
+    // prom-client imports its API.
+    '/metrics prom-client,@opentelemetry',
     '',
   ]);
 });

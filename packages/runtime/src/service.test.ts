@@ -50,26 +50,31 @@ test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   expect(warn.mock.calls).toEqual(warnings);
 });
 
-test.each([
-  [true, [[expect.stringMatching(/^Listening on http:\/\/127\.0\.0\.1:\d+, on node:http\n$/)]]],
-  [false, []],
-])(
-  'a start with a log of its own says where it listens on stderr if that is a terminal: %s',
-  async (isTTY, written) => {
-    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-    const wasTTY = process.stderr.isTTY;
-    process.stderr.isTTY = isTTY;
-    const service = await startService({
-      server: 'node',
-      log: logWith(),
-      start: async ({ options }) => ({ gateway: await payments(options) }),
-    });
-    process.stderr.isTTY = wasTTY;
-    expect(write.mock.calls).toEqual(written);
-    write.mockRestore();
-    await service.close();
-  },
-);
+test.each<[what: string, isTTY: boolean, log: LogPart | undefined, written: unknown[]]>([
+  [
+    'says where it listens on stderr if that is a terminal',
+    true,
+    logWith(),
+    [[expect.stringMatching(/^Listening on http:\/\/127\.0\.0\.1:\d+, on node:http\n$/)]],
+  ],
+  ['says nothing on stderr if that is no terminal', false, logWith(), []],
+  ['says nothing on stderr with the default log, which is text already', true, undefined, []],
+])('a start %s', async (_, isTTY, log, written) => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const print = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const wasTTY = process.stderr.isTTY;
+  process.stderr.isTTY = isTTY;
+  const service = await startService({
+    server: 'node',
+    ...(log && { log }),
+    start: async ({ options }) => ({ gateway: await payments(options) }),
+  });
+  process.stderr.isTTY = wasTTY;
+  expect(write.mock.calls).toEqual(written);
+  await service.close();
+  write.mockRestore();
+  print.mockRestore();
+});
 
 test('a start that fails closes its resources, then ends its log, and leaves no listener of the process', async () => {
   const before = process.listenerCount('exit');

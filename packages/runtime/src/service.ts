@@ -11,7 +11,7 @@ import { originOf } from './originOf.ts';
 import type { LoggedRequest, OpenedLog, TelemetryPart } from './parts.ts';
 import { Resources } from './resources.ts';
 import { consoleLog } from './consoleLog.ts';
-import { announce } from './listeningText.ts';
+import { logListening } from './listeningText.ts';
 import { UnclosedStoreError } from './signals/endProcess.ts';
 import { errorText } from './signals/errorText.ts';
 import {
@@ -21,7 +21,6 @@ import {
   type Stoppable,
   type StopOptions,
 } from './signals/stopOnSignals.ts';
-import { warnIfRoot } from './warnIfRoot.ts';
 
 /** A service that runs in this process. */
 export interface RunningService extends Stoppable {
@@ -125,21 +124,17 @@ class Service {
     });
     const adminOrigin = await this.#openAdmin(snapshot);
     await started.onListening?.(origin);
-    if (this.#worker === undefined) warnIfRoot(log);
-    log.info(
-      {
-        origin,
-        server,
-        ...(version !== undefined && { version }),
-        ...(fallbackReason !== undefined && this.#worker === undefined && { fallbackReason }),
-        ...(adminOrigin !== undefined && { admin: adminOrigin }),
-        ...started.startupLogFields,
-        procedures,
-      },
-      this.#worker === undefined ? 'listening' : 'worker listening',
-    );
-    // Workers are announced by their supervisor. The default log is text already.
-    if (this.#worker === undefined && this.#options.log) announce({ origin, ...this.#adapter });
+    const listening = {
+      origin,
+      server,
+      version,
+      admin: adminOrigin,
+      ...started.startupLogFields,
+      procedures,
+    };
+    // The supervisor logs where its workers listen.
+    if (this.#worker !== undefined) log.info(listening, 'worker listening');
+    else logListening(log, { ...listening, fallbackReason }, this.#options.log !== undefined);
     return {
       origin,
       server,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { z as z325 } from 'zod-3.25/v4';
 import { z as z40 } from 'zod-4.0';
 import { z as z44 } from 'zod-4.4';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
@@ -317,6 +317,15 @@ describe('types that are not known at run time', () => {
         .output(z.string())
         .query(notCalled),
       'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/procedures.',
+    ],
+    [
+      'an error that is declared twice',
+      t.procedure
+        .errors(declareErrors({ GONE: { status: 410 } }))
+        .errors(declareErrors({ GONE: { status: 404 } }))
+        .output(z.string())
+        .query(notCalled),
+      'Procedure "read" declares the error GONE twice, with different definitions. Rename one of them.',
     ],
     [
       'two schemas with the same id',

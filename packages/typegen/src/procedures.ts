@@ -1,6 +1,6 @@
 import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/procedures';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { readDeclaredErrors } from './declaredErrors.ts';
+import { readErrors } from 'trpc-gateway/command';
 import { TypegenError, type ProcedureErrors } from './typegenError.ts';
 
 /** The parts of a procedure that the generator reads. */
@@ -56,11 +56,26 @@ export async function loadProcedures(
       rest: openapi && openapi !== true && openapi.enabled !== false ? openapi : undefined,
       inputs: def.inputs,
       output: def.output,
-      errors: await readDeclaredErrors(path, procedure).catch((error: unknown) => {
+      errors: await errorsOf(path, procedure).catch((error: unknown) => {
         if (unknown.has(path) && error instanceof TypegenError) return undefined;
         return problems.add(path, error);
       }),
     });
   }
   return procedures;
+}
+
+/** @throws {TypegenError} for a custom formatter, and for two definitions of one code */
+async function errorsOf(path: string, procedure: AnyTRPCProcedure): Promise<ErrorDefinitions | undefined> {
+  let isKnown = true;
+  const definition = procedure._def as unknown as Parameters<typeof readErrors>[1];
+  const errors = await readErrors(path, definition, () => {
+    isKnown = false;
+  }).catch(({ message }: Error) => {
+    throw new TypegenError(message);
+  });
+  if (isKnown) return errors;
+  throw new TypegenError(
+    `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/procedures.`,
+  );
 }

@@ -120,18 +120,6 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
         kind: 'intersection',
         members: [toType(definition.left), toType(definition.right)],
       };
-    case 'optional':
-    case 'nullable':
-    case 'default':
-    case 'prefault':
-    case 'nonoptional':
-    case 'success':
-    case 'catch':
-    case 'readonly':
-    case 'lazy':
-    case 'pipe':
-    case 'promise':
-      return wrapperToType(schema, definition, location, toType);
     case 'function':
       return functionToType(definition, location, options);
     case 'transform':
@@ -143,10 +131,7 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'custom':
       return customToType(schema, location);
     default:
-      return throwUntypable(
-        location,
-        `schemas of the type ${(definition satisfies never as ZodDefinition).type} are not supported by this version`,
-      );
+      return wrapperToType(schema, definition, location, toType);
   }
 }
 
@@ -208,7 +193,10 @@ function wrapperToType(
       return isInput ? unionOf(toType(definition.innerType), promise) : promise;
     }
     default:
-      return definition satisfies never;
+      return throwUntypable(
+        location,
+        `schemas of the type ${(definition satisfies never as ZodDefinition).type} are not supported by this version`,
+      );
   }
 }
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { describe, expect, it } from 'vitest';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 import { typesCommand, usage } from './typesCommand.ts';
@@ -14,12 +14,6 @@ const router = fileURLToPath(new URL('testing/exampleRouter.ts', import.meta.url
 const partly = ['--router', router, '--export', 'partlyRouter'];
 
 describe('trpc-gateway-typegen', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'types-command-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
   it('trpc-gateway-typegen prints the types of the router that a module exports', async () => {
     expect(await typesCommand(['--router', router, '--export', 'otherRouter'])).toEqual({
       stdout: await generateTypes(example.otherRouter, { exports: example }),
@@ -29,7 +23,7 @@ describe('trpc-gateway-typegen', () => {
 
   it('trpc-gateway-typegen --out writes a file, and --check compares it with the router', async () => {
     // In folders that are missing.
-    const out = join(folder, 'src', 'generated', 'types.ts');
+    const out = join(await temporaryFolder(), 'src', 'generated', 'types.ts');
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'Problem', '--out', out];
     const stale = {
       stderr: `${out} does not match ${router}. Run the same command without --check to update it.\n`,
@@ -44,6 +38,7 @@ describe('trpc-gateway-typegen', () => {
   });
 
   it('trpc-gateway-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
+    const folder = await temporaryFolder();
     await writeFile(join(folder, 'file'), '');
     const out = join(folder, 'file', 'index.ts');
     const command = ['--router', router, '--export', 'otherRouter', '--out', out];
@@ -133,7 +128,7 @@ describe('trpc-gateway-typegen', () => {
   });
 
   it('the trpc-gateway-typegen process exits although the router’s module keeps a timer', async () => {
-    const module = join(folder, 'open.ts');
+    const module = join(await temporaryFolder(), 'open.ts');
     await writeFile(
       module,
       `export { otherRouter } from ${JSON.stringify(router)};\nsetInterval(() => {}, 1000);\n`,

@@ -53,7 +53,6 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
       return {
         status: response.status,
         location: response.headers.get('location'),
-        link: response.headers.get('link'),
         isReplayed: response.headers.has('idempotent-replayed'),
         body: text === '' ? undefined : JSON.parse(text),
       };

@@ -1,11 +1,8 @@
 import { connect as connectTo } from 'node:net';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
-import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { NotesRouter } from './router.ts';
 import { connect, startAgent } from './testing/agent.ts';
 import { cookiesOf, credentialsOf, type Headers, newNotes, post } from './testing/newNotes.ts';
@@ -164,23 +161,6 @@ it('an agent that registers itself gets no token without a user', async () => {
   const body = new URLSearchParams(grant);
   const rejected = await fetch(`${origin}/api/auth/oauth2/token`, { method: 'POST', body });
   expect([rejected.status, await rejected.json()]).toMatchObject([400, { error: 'unsupported_grant_type' }]);
-});
-
-it('while another process writes to the file, a call that writes gets 503 and may be sent again', async () => {
-  const file = join(await temporaryFolder(), 'notes.sqlite');
-  const { origin, sessionOf } = await newNotes(file);
-  const headers = await sessionOf('ada');
-  // The first call creates a key of Better Auth.
-  expect((await rest(origin, headers))[0]).toBe(200);
-  const other = new DatabaseSync(file);
-  other.exec('BEGIN IMMEDIATE');
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(503);
-  expect(log).toHaveBeenCalledWith(expect.stringContaining('database is locked'));
-  log.mockClear();
-  other.exec('ROLLBACK');
-  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(201);
-  other.close();
 });
 
 it('no other page can frame the pages for signing in and for consent', async () => {

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
-import { TRPCError } from '@trpc/server';
 import { toNodeHandler } from 'better-auth/node';
 import { apiKey, cookie, createGateway, problemDetails } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
@@ -32,15 +31,14 @@ export async function startNotes({
 }: NotesOptions) {
   const loopback = `http://127.0.0.1:${port}`;
   const origin = publicUrl ?? loopback;
-  const database = new DatabaseSync(file);
+  // Waits for another process that writes to the file.
+  const database = new DatabaseSync(file, { timeout: 1_000 });
   const login = await openAuth({ origin, secret, database });
   const notes = new NoteStore(database);
   const gateway = await createGateway({
     router: notesRouter,
     document: { title: 'Notes', version: '1.0.0' },
     errorFormat: problemDetails,
-    mapError: ({ cause }) =>
-      isBusy(cause) ? new TRPCError({ code: 'SERVICE_UNAVAILABLE', cause }) : undefined,
     publicUrl: origin,
     trustProxy,
     authentication: [
@@ -86,11 +84,6 @@ export async function startNotes({
     },
   };
 }
-
-/** Whether another process writes to the SQLite file: a call that is sent again will succeed. */
-const isBusy = (error: unknown) =>
-  error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-const sqliteBusy = 5;
 
 /** Better Auth reads bodies without a limit of its own. */
 const maxBodyBytes = 65_536;

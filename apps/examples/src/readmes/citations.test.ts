@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Names of pages that the bench generates or that every published package has. */
-const generatedPages = new Set(['bench.md', 'summary.md', 'CHANGELOG.md']);
+const generatedPages = new Set(['bench.md', 'CHANGELOG.md']);
 
 /** Files that the reader of a page creates or that a command writes. */
 const createdByReaders = new Set(['apps/examples/src/call.ts', 'bookTypes.ts', 'packages/bench/results/']);

@@ -1,5 +1,4 @@
-import { respond } from '../petStore/minimalRoutes.ts';
-import { after, type MaybePromise } from '../petStore/resolvers.ts';
+import { type MinimalResponse, respond } from '../petStore/minimalRoutes.ts';
 
 // Bun's own server and nothing else, as minimal as `minimal`.
 
@@ -8,9 +7,12 @@ declare const Bun: {
     readonly hostname: string;
     readonly port: number;
     readonly development: false;
-    readonly fetch: (request: Request) => MaybePromise<Response>;
+    readonly fetch: (request: Request) => Response | Promise<Response>;
   }): unknown;
 };
+
+const toResponse = ({ status, body }: MinimalResponse) =>
+  new Response(body, { status, headers: { 'content-type': 'application/json' } });
 
 Bun.serve({
   hostname: '127.0.0.1',
@@ -22,13 +24,9 @@ Bun.serve({
       method,
       target: url.slice(url.indexOf('/', 'http://'.length)),
       authorization: headers.get('authorization'),
-      takesLines: headers.get('trpc-accept') === 'application/jsonl',
       readBody: () => incoming.text(),
     };
-    return after(
-      respond(request),
-      ({ status, body, type = 'application/json' }) =>
-        new Response(body, { status, headers: { 'content-type': type } }),
-    );
+    const result = respond(request);
+    return result instanceof Promise ? result.then(toResponse) : toResponse(result);
   },
 });

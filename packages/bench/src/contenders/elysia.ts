@@ -1,8 +1,6 @@
-import type { Animal } from '@petstore/core';
 import { Elysia, t } from 'elysia';
 import { malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { listPets, store } from '../petStore/operations.ts';
-import { findUser, hasMiddleware, isAsync } from '../petStore/resolvers.ts';
+import { findPet, listPets, store } from '../petStore/store.ts';
 
 // Elysia on Bun, with its own schemas.
 
@@ -24,34 +22,14 @@ const authorization = `Bearer ${process.env['API_KEY']}`;
 const missing = notFound.toJSON();
 const unknownKey = unauthorized.toJSON();
 
-const app = new Elysia()
+new Elysia()
   .onError(({ code, status }) =>
     code === 'NOT_FOUND' ? status(404, nowhere.toJSON()) : status(400, malformed.toJSON()),
   )
   .onBeforeHandle(({ headers, status }) =>
     headers['authorization'] === authorization ? undefined : status(401, unknownKey),
-  );
-
-if (hasMiddleware) app.derive(async () => ({ user: await findUser() }));
-
-if (isAsync) {
-  app
-    .get(
-      '/v1/pets/:petId',
-      async ({ params: { petId }, status }) => (await store.get(petId)) ?? status(404, missing),
-      get,
-    )
-    .get('/v1/pets', async ({ query }) => listPets(query).records, list);
-} else {
-  app
-    .get(
-      '/v1/pets/:petId',
-      ({ params: { petId }, status }) => (store.get(petId) as Animal | undefined) ?? status(404, missing),
-      get,
-    )
-    .get('/v1/pets', ({ query }) => listPets(query).records, list);
-}
-
-app
+  )
+  .get('/v1/pets/:petId', ({ params: { petId }, status }) => findPet(petId) ?? status(404, missing), get)
+  .get('/v1/pets', ({ query }) => listPets(query).records, list)
   .post('/v1/pets', async ({ body, status }) => status(201, await store.create(body)), create)
   .listen({ hostname: '127.0.0.1', port: Number(process.env['PORT']) });

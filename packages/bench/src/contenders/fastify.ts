@@ -1,26 +1,12 @@
 import { fastifyTRPCPlugin, type FastifyTRPCPluginOptions } from '@trpc/server/adapters/fastify';
-import type { Animal, NewPet } from '@petstore/core';
-import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { NewPet } from '@petstore/core';
+import { fastify, type FastifyReply } from 'fastify';
 import { Failure, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { listPets, store } from '../petStore/operations.ts';
-import {
-  after,
-  findUser,
-  hasMiddleware,
-  isAsync,
-  type MaybePromise,
-  type User,
-} from '../petStore/resolvers.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
+import { findPet, listPets, store } from '../petStore/store.ts';
 
 // fastify 5 with its own validator and serializer (JSON Schema), and tRPC's own plugin for it.
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    user: User | null;
-  }
-}
 
 const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
 const newPet = {
@@ -47,14 +33,6 @@ const listParameters = {
   },
 };
 
-/** A handler: a sync one sends its result, an async one returns it. */
-const handler = (resolve: (request: FastifyRequest, reply: FastifyReply) => MaybePromise<unknown>) =>
-  isAsync
-    ? async (request: FastifyRequest, reply: FastifyReply) => await resolve(request, reply)
-    : (request: FastifyRequest, reply: FastifyReply) => {
-        void after(resolve(request, reply), (result) => reply.send(result));
-      };
-
 const server = fastify({ logger: false, routerOptions: { maxParamLength: 10_000 } });
 const authorization = `Bearer ${process.env['API_KEY']}`;
 
@@ -69,35 +47,26 @@ server.setErrorHandler<Error>((error, _request, reply) =>
 
 await server.register(
   async (rest) => {
-    if (hasMiddleware) {
-      rest.decorateRequest('user', null);
-      rest.addHook('preHandler', async (request) => {
-        request.user = await findUser();
-      });
-    }
     rest.get(
       '/pets/:petId',
       { schema: { params: getParameters, response: { 200: animal } } },
-      handler(({ params }, reply) => {
-        const stored = store.get((params as { petId: number }).petId) as Animal | undefined;
-        if (stored !== undefined) return stored;
-        void reply.code(404);
-        return notFound;
-      }),
+      ({ params }, reply: FastifyReply) => {
+        const stored = findPet((params as { petId: number }).petId);
+        if (stored === undefined) void reply.code(404);
+        void reply.send(stored ?? notFound);
+      },
     );
     rest.get(
       '/pets',
       { schema: { querystring: listParameters, response: { 200: { type: 'array', items: animal } } } },
-      handler(({ query }) => listPets(query as Parameters<typeof listPets>[0]).records),
+      ({ query }, reply) => {
+        void reply.send(listPets(query as Parameters<typeof listPets>[0]).records);
+      },
     );
-    rest.post(
-      '/pets',
-      { schema: { body: newPet, response: { 201: animal } } },
-      handler(({ body }, reply) => {
-        void reply.code(201);
-        return store.create(body as NewPet);
-      }),
-    );
+    rest.post('/pets', { schema: { body: newPet, response: { 201: animal } } }, ({ body }, reply) => {
+      void reply.code(201);
+      void store.create(body as NewPet).then((created) => reply.send(created));
+    });
   },
   { prefix: '/v1' },
 );

@@ -1,31 +1,23 @@
 import { serve } from '@hono/node-server';
-import { type Animal, NewPet } from '@petstore/core';
+import { NewPet } from '@petstore/core';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
 import type { z } from 'zod';
 import { invalid, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { listPets, store } from '../petStore/operations.ts';
-import { findUser, hasMiddleware, isAsync, type User } from '../petStore/resolvers.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { GetTexts, ListTexts } from '../petStore/schemas.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
+import { findPet, listPets, store } from '../petStore/store.ts';
 
 // Hono on Node, with its validator over zod, and tRPC's own fetch adapter.
 
-const app = new Hono<{ Variables: { user: User } }>();
+const app = new Hono();
 const authorization = `Bearer ${process.env['API_KEY']}`;
 
 app.use((c, next) =>
   c.req.header('authorization') === authorization ? next() : Promise.resolve(c.json(unauthorized, 401)),
 );
-
-if (hasMiddleware) {
-  app.use('/v1/*', async (c, next) => {
-    c.set('user', await findUser());
-    await next();
-  });
-}
 
 /** Checks a part of the request with a schema, as `@hono/zod-validator` does. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- `c.req.valid(target)` is typed by it
@@ -38,23 +30,11 @@ const checked = <Target extends 'param' | 'query' | 'json', Schema extends z.Zod
     return success ? data : c.json(invalid(error), 400);
   });
 
-const getParameters = checked('param', GetTexts);
-const listParameters = checked('query', ListTexts);
-
-if (isAsync) {
-  app.get('/v1/pets/:petId', getParameters, async (c) => {
-    const animal = await store.get(c.req.valid('param').petId);
-    return animal === undefined ? c.json(notFound, 404) : c.json(animal);
-  });
-  app.get('/v1/pets', listParameters, async (c) => c.json(listPets(c.req.valid('query')).records));
-} else {
-  app.get('/v1/pets/:petId', getParameters, (c) => {
-    const animal = store.get(c.req.valid('param').petId) as Animal | undefined;
-    return animal === undefined ? c.json(notFound, 404) : c.json(animal);
-  });
-  app.get('/v1/pets', listParameters, (c) => c.json(listPets(c.req.valid('query')).records));
-}
-
+app.get('/v1/pets/:petId', checked('param', GetTexts), (c) => {
+  const animal = findPet(c.req.valid('param').petId);
+  return animal === undefined ? c.json(notFound, 404) : c.json(animal);
+});
+app.get('/v1/pets', checked('query', ListTexts), (c) => c.json(listPets(c.req.valid('query')).records));
 app.post('/v1/pets', checked('json', NewPet), async (c) =>
   c.json(await store.create(c.req.valid('json')), 201),
 );

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { respond } from '../petStore/minimalRoutes.ts';
-import { after } from '../petStore/resolvers.ts';
+import { type MinimalResponse, respond } from '../petStore/minimalRoutes.ts';
 
 // Node's own HTTP server and nothing else, as minimal as `minimal`.
 
@@ -11,10 +10,13 @@ createServer((req, res) => {
     method,
     target,
     authorization: headers.authorization,
-    takesLines: headers['trpc-accept'] === 'application/jsonl',
     readBody: () => text(req),
   };
-  void after(respond(request), ({ status, body, type = 'application/json' }) =>
-    res.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body),
-  );
+  const send = ({ status, body }: MinimalResponse) =>
+    res
+      .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+      .end(body);
+  const result = respond(request);
+  if (result instanceof Promise) void result.then(send);
+  else send(result);
 }).listen(Number(process.env['PORT']), '127.0.0.1');

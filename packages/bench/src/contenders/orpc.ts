@@ -6,53 +6,40 @@ import { RPCHandler } from '@orpc/server/node';
 import { BatchHandlerPlugin } from '@orpc/server/plugins';
 import { Animal, NewPet, Pets } from '@petstore/core';
 import { nowhere, unauthorized } from '../petStore/failure.ts';
-import { listPets, store } from '../petStore/operations.ts';
-import { after, findUser, hasMiddleware, resolver } from '../petStore/resolvers.ts';
-import { GetInput, GetTexts, ListInput, ListTexts } from '../petStore/schemas.ts';
+import { GetInput, GetTexts, ListTexts } from '../petStore/schemas.ts';
+import { findPet, listPets, store } from '../petStore/store.ts';
 
 // oRPC on Node: REST by its OpenAPI handler, and calls in its own protocol by its RPC handler.
 
-const base = hasMiddleware ? os.use(async ({ next }) => next({ context: { user: await findUser() } })) : os;
-
-const requireAnimal = (animal: Animal | undefined): Animal => {
-  if (animal === undefined) throw new ORPCError('NOT_FOUND', { message: 'There is no animal with this id.' });
-  return animal;
-};
-const get = resolver(({ input }: { readonly input: { readonly petId: number } }) =>
-  after(store.get(input.petId) as Animal | undefined, requireAnimal),
-);
-const list = resolver(
-  ({ input }: { readonly input: Parameters<typeof listPets>[0] }) => listPets(input).records,
-);
-const createPet = base
-  .meta(openapi({ method: 'POST', path: '/pets', successStatus: 201 }))
-  .input(NewPet)
-  .output(Animal)
-  .handler(resolver(({ input }: { readonly input: NewPet }) => store.create(input)));
+function get({ input: { petId } }: { readonly input: { readonly petId: number } }): Animal {
+  const animal = findPet(petId);
+  if (animal !== undefined) return animal;
+  throw new ORPCError('NOT_FOUND', { message: 'There is no animal with this id.' });
+}
 
 const statuses: Readonly<Record<string, number>> = COMMON_ERROR_STATUS_MAP;
 const rest = new OpenAPIHandler(
   {
-    getPet: base
+    getPet: os
       .meta(openapi({ method: 'GET', path: '/pets/{petId}' }))
       .input(GetTexts)
       .output(Animal)
       .handler(get),
-    listPets: base
+    listPets: os
       .meta(openapi({ method: 'GET', path: '/pets' }))
       .input(ListTexts)
       .output(Pets)
-      .handler(list),
-    createPet,
+      .handler(({ input }) => listPets(input).records),
+    createPet: os
+      .meta(openapi({ method: 'POST', path: '/pets', successStatus: 201 }))
+      .input(NewPet)
+      .output(Animal)
+      .handler(({ input }) => store.create(input)),
   },
   { customErrorResponseBodyEncoder: ({ code, message }) => ({ code, message, status: statuses[code] }) },
 );
 const rpc = new RPCHandler(
-  {
-    getPet: base.input(GetInput).output(Animal).handler(get),
-    listPets: base.input(ListInput).output(Pets).handler(list),
-    createPet,
-  },
+  { getPet: os.input(GetInput).output(Animal).handler(get) },
   { plugins: [new BatchHandlerPlugin()] },
 );
 

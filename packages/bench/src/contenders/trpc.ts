@@ -1,14 +1,12 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
-import { applyWSSHandler } from '@trpc/server/adapters/ws';
 import express from 'express';
 import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
-import { WebSocketServer } from 'ws';
 import { unauthorized } from '../petStore/failure.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
 
-// tRPC's adapters for Express and ws, and trpc-to-openapi for REST, over the pet store's own router.
+// tRPC's adapter for Express, and trpc-to-openapi for REST, over the pet store's own router.
 
 /** The same router, with errors in the pet store's form: trpc-to-openapi sends what the formatter gives. */
 const restRouter = {
@@ -47,11 +45,4 @@ app.use(({ headers }, response, next) => {
 });
 app.use('/trpc', createExpressMiddleware({ router: appRouter, createContext: rpcContext }));
 app.use('/v1', rest);
-const server = app.listen(Number(process.env['PORT']), '127.0.0.1');
-
-const sockets = new WebSocketServer({ noServer: true });
-applyWSSHandler({ wss: sockets, router: appRouter, createContext: rpcContext });
-server.on('upgrade', (req, socket, head) => {
-  if (req.headers.authorization !== authorization) socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
-  else sockets.handleUpgrade(req, socket, head, (client) => sockets.emit('connection', client, req));
-});
+app.listen(Number(process.env['PORT']), '127.0.0.1');

@@ -11,18 +11,6 @@ for line in os.getenv("LOAD_HEADERS"):gmatch("[^\n]+") do
   wrk.headers[name] = value
 end
 
-local sessions = os.getenv("LOAD_SESSIONS")
-if sessions then
-  local before, after = wrk.body:match('^(.-"id":)1(.*)$')
-  local hasSession = wrk.headers["mcp-session-id"] ~= nil
-  local id = 0
-  request = function()
-    id = id + 1
-    if hasSession then wrk.headers["mcp-session-id"] = "session-" .. id % sessions end
-    return wrk.format(nil, nil, nil, before .. id .. after)
-  end
-end
-
 local seriesFile = os.getenv("LOAD_SERIES_FILE")
 if seriesFile then
   local file = assert(io.open(seriesFile, "rb"))
@@ -36,9 +24,8 @@ if seriesFile then
   end
 end
 
-done = function(summary, latency)
+done = function(summary)
   local failures = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
-  io.write(string.format('{"requests":%d,"microseconds":%d,"failures":%d,"errors":%d,"p50":%d,"p99":%d}\n',
-    summary.requests, summary.duration, failures, summary.errors.status,
-    latency:percentile(50), latency:percentile(99)))
+  io.write(string.format('{"requests":%d,"microseconds":%d,"failures":%d,"errors":%d}\n',
+    summary.requests, summary.duration, failures, summary.errors.status))
 end

@@ -69,7 +69,6 @@ export async function wrk(options: WrkOptions): Promise<Load> {
         .join('\n'),
       ...(request.body !== undefined && { LOAD_BODY_FILE: bodyFile }),
       ...(isSeries && { LOAD_SERIES_FILE: seriesFile }),
-      ...(request.sessions !== undefined && { LOAD_SESSIONS: String(request.sessions) }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -25,12 +25,6 @@ export class Failure {
 export const notFound = new Failure('NOT_FOUND', 404, 'There is no animal with this id.', -32_004);
 export const unauthorized = new Failure('UNAUTHORIZED', 401, 'The API key is not valid.', -32_001);
 export const nowhere = new Failure('NOT_FOUND', 404, 'There is no route at this path.', -32_004);
-export const methodNotSupported = new Failure(
-  'METHOD_NOT_SUPPORTED',
-  405,
-  'The method is not allowed at this path. Use one of GET, HEAD, OPTIONS.',
-  -32_005,
-);
 export const malformed = new Failure('BAD_REQUEST', 400, 'The body is not valid JSON.', -32_700);
 export const invalid = ({ issues }: Pick<z.ZodError, 'issues'>): Failure =>
   new Failure(

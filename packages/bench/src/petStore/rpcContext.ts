@@ -1,6 +1,6 @@
 import type { Context } from '@petstore/core';
 import { ResponseControls } from 'trpc-gateway';
-import { petStore } from './operations.ts';
+import { petStore } from './store.ts';
 
 /** The context of the pet store's procedures, for contenders that serve its router through tRPC's own adapters. */
 export const rpcContext = (): Context => ({

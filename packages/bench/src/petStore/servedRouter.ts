@@ -3,11 +3,11 @@ import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { seededAnimals } from './animals.ts';
 import { asyncRouter } from './asyncRouter.ts';
-import { isAsync } from './resolvers.ts';
 
 // What else the pet store takes from there.
 export * from '@petstore/core';
 
+const isAsync = process.env['BENCH_RESOLVERS'] !== undefined;
 const { mergeRouters, procedure, router } = initTRPC.create({ isDev: false });
 const animals = seededAnimals();
 

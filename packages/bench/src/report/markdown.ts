@@ -1,6 +1,6 @@
 import { errorCases } from '../cases.ts';
 import { foreignLimit } from '../measure.ts';
-import { limit, median, type Result } from '../throughput.ts';
+import { median, type Result } from '../throughput.ts';
 import type { Report } from './report.ts';
 
 /** The report as Markdown tables. */
@@ -12,16 +12,14 @@ export function markdown(report: Report): string {
       `Medians of ${report.rounds} interleaved rounds of ${report.seconds} s.`,
     ...(report.results.length > 0 ? [foreignLine(report)] : []),
     ...throughputTables(report),
-    ...startTable(report),
     ...blankList(report),
   ].join('\n\n');
 }
 
-function throughputTables(report: Report): readonly string[] {
-  const { results, titles, stores } = report;
+function throughputTables({ results, titles }: Report): readonly string[] {
   const tables: string[] = [];
   const add = (title: string, cell: (result: Result) => string, shown = (_result: Result) => true) => {
-    const chosen = results.filter((result) => stores[result.contender] === 'memory' && shown(result));
+    const chosen = results.filter(shown);
     if (chosen.length > 0) tables.push(title, resultTable(chosen, titles, cell));
   };
   add(
@@ -35,40 +33,10 @@ function throughputTables(report: Report): readonly string[] {
     (result) => errorCases.includes(result.case) && result.ownRatio !== undefined,
   );
   add(
-    "MCP beside the official SDK's server with sessions: processor time of a call there, divided by that of the row:",
-    ({ peerRatio }) => peerRatio?.toFixed(2) ?? '–',
-    (result) => result.case === 'mcp' && result.peerRatio !== undefined,
-  );
-  add(
-    'MCP beside the POST of the same row, with the same input: processor time of a call, divided by that of the POST:',
-    ({ ownRatio }) => (1 / (ownRatio ?? NaN)).toFixed(2),
-    (result) => result.case === 'mcp' && result.ownRatio !== undefined,
-  );
-  add(
     'Processor time of one request, call or event, and how many a second by the clock:',
     ({ perCore, rate }) => `${time(perCore)}, ${whole(rate)}/s`,
   );
-  add(
-    'Beside a neighbour that walks through 64 MB of memory: the part of the requests per processor time that is lost, and how many times the loss of `minimal` that is:',
-    (result) => lossCell(result, results),
-    ({ loss }) => loss !== undefined,
-  );
-  const stored = results.filter(({ contender }) => stores[contender] !== 'memory');
-  if (stored.length > 0) {
-    tables.push(
-      'Stores that keep what they are given, a second by the clock (part of the time the core was used):',
-      resultTable(stored, titles, ({ rate, busy }) => `${whole(rate)} (${(busy * 100).toFixed(0)}%)`),
-    );
-  }
   return tables;
-}
-
-function lossCell({ case: subject, contender, loss = NaN }: Result, results: readonly Result[]): string {
-  const ofLimit = results.find((result) => result.contender === limit && result.case === subject)?.loss;
-  const percent = `${(loss * 100).toFixed(0)}%`;
-  return ofLimit === undefined || contender === limit
-    ? percent
-    : `${percent}, × ${(loss / ofLimit).toFixed(2)}`;
 }
 
 /** A row per contender, a column per case, and a dash where a contender was not measured. */
@@ -89,14 +57,6 @@ function resultTable(
   return table(['', ...cases.map((name) => titles.cases[name] ?? name)], rows);
 }
 
-/** The table of the README: the times alone. */
-export const summary = ({ results, titles, stores }: Report): string =>
-  resultTable(
-    results.filter(({ contender }) => stores[contender] === 'memory'),
-    titles,
-    ({ perCore }) => time(perCore),
-  );
-
 function foreignLine({ results }: Report): string {
   const foreign = results.flatMap(({ rounds }) => rounds.map((round) => round.foreign));
   const disturbed = foreign.filter((part) => part > foreignLimit).length;
@@ -107,31 +67,10 @@ function foreignLine({ results }: Report): string {
   );
 }
 
-function startTable({ starts, titles }: Report): readonly string[] {
-  if (starts.length === 0) return [];
-  const rows = starts.map(({ contender, startMs, idleMb, loadedMb }) => [
-    titles.contenders[contender] ?? contender,
-    startMs.toFixed(0),
-    idleMb.toFixed(0),
-    loadedMb.toFixed(0),
-  ]);
-  return [
-    'Start, and resident memory (ours as `npm start` runs it, bundled; the others from source):',
-    table(['', 'first response, ms', 'idle, MB', 'after load, MB'], rows),
-  ];
-}
-
 function blankList({ blanks, titles }: Report): readonly string[] {
   if (blanks.length === 0) return [];
-  const grouped = new Map<string, string[]>();
-  for (const { contender, case: subject, reason } of blanks) {
-    const key = `${titles.contenders[contender] ?? contender}: ${reason}`;
-    grouped.set(key, [...(grouped.get(key) ?? []), subject === undefined ? 'SKIPPED' : subject]);
-  }
-  return [
-    'Not measured:',
-    [...grouped].map(([key, subjects]) => `- ${key} (${subjects.join(', ')})`).join('\n'),
-  ];
+  const lines = blanks.map(({ contender, reason }) => `- ${titles.contenders[contender]}: ${reason}`);
+  return ['Not measured:', lines.join('\n')];
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString('en-US');

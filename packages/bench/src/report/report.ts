@@ -1,11 +1,8 @@
-import type { StartResult } from '../startAndMemory.ts';
 import type { Result } from '../throughput.ts';
 
-/** A row that is not there, or a field that is blank. */
+/** A contender that is not available on this machine. */
 export interface Blank {
   readonly contender: string;
-  /** `undefined`: all of them. */
-  readonly case?: string;
   readonly reason: string;
 }
 
@@ -22,9 +19,6 @@ export interface Report {
     readonly cases: Readonly<Record<string, string>>;
     readonly contenders: Readonly<Record<string, string>>;
   };
-  /** Which store each contender serves. */
-  readonly stores: Readonly<Record<string, string>>;
   readonly results: readonly Result[];
   readonly blanks: readonly Blank[];
-  readonly starts: readonly StartResult[];
 }

@@ -10,14 +10,13 @@ const barWidth = width - labelWidth - 150;
 const colorOf = (contender: string) => (contender.startsWith('gateway') ? '#2f7ef0' : '#b9bec7');
 
 /** The report as a picture: for each case, a bar per contender, in the order of the tables. */
-export function svg({ results, titles, stores }: Report): string {
-  const shown = results.filter(({ contender }) => stores[contender] === 'memory');
+export function svg({ results, titles }: Report): string {
   const parts: string[] = [];
   let y = 40;
-  for (const subject of new Set(shown.map((result) => result.case))) {
+  for (const subject of new Set(results.map((result) => result.case))) {
     parts.push(text(0, y, titles.cases[subject] ?? subject, 'class="case"'));
     y += 8;
-    const bars = shown.filter((result) => result.case === subject);
+    const bars = results.filter((result) => result.case === subject);
     const longest = Math.max(...bars.map(({ perCore }) => perCore));
     for (const { contender, perCore } of bars) {
       const length = Math.max((perCore / longest) * barWidth, 1).toFixed(1);

@@ -116,7 +116,7 @@ export function declaredShape(
 
 /**
  * A method of an error that the formatters of `declareErrors` call with their definitions: a procedure does not expose
- * them otherwise. A registered symbol, so that `trpc-gateway-typegen` can read them without importing this package.
+ * them otherwise. A registered symbol, so that `trpc-gateway-typegen` reads those of another copy of this package too.
  */
 export const definitionReader = Symbol.for('trpc-gateway/definitionReader');
 type DefinitionReader = TRPCError & { readonly [definitionReader]?: (definitions: ErrorDefinitions) => void };

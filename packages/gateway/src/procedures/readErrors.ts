@@ -8,12 +8,14 @@ import type { ProcedureDefinition } from './compile.ts';
  * Reads the errors that a procedure declares by `.errors(declareErrors(…))`. `_def` does not expose formatters
  * (@trpc/server 11.25), so each is called once with an error that collects the definitions of `declareErrors` by
  * `definitionReader`.
+ * @param onCustomFormatter called for each formatter that is not of `declareErrors`: the shape of its errors is not known
  * @returns `undefined` if the procedure has no formatter
  * @throws {GatewayError} for two definitions of one code
  */
 export async function readErrors(
   path: string,
-  { middlewares, meta, type }: ProcedureDefinition,
+  { middlewares, meta, type }: Pick<ProcedureDefinition, 'middlewares' | 'meta' | 'type'>,
+  onCustomFormatter = () => {},
 ): Promise<ErrorDefinitions | undefined> {
   const formatters = middlewares.filter(({ _type }) => _type === 'errors');
   if (formatters.length === 0) return undefined;
@@ -23,11 +25,13 @@ export async function readErrors(
       [definitionReader]: (definitions: ErrorDefinitions) => collected.push(definitions),
     });
     const next = async () => ({ ok: false, error, marker });
+    const { length } = collected;
     try {
       await formatter({ next, path, type, meta, ctx: {}, input: undefined });
     } catch {
       // A custom formatter may fail with this incomplete error: it declares nothing here.
     }
+    if (collected.length === length) onCustomFormatter();
   }
   const merged = Object.assign({}, ...collected) as ErrorDefinitions;
   for (const [code, definition] of collected.flatMap((each) => Object.entries(each))) {

@@ -24,7 +24,7 @@ export class NotReadyError extends Error {
 export const drainingReason = 'draining';
 
 export interface HealthOptions {
-  readonly checks: Checks | (() => Checks);
+  readonly checks: Checks;
   /** Returns true while the process is stopping. */
   readonly isDraining: () => boolean;
 }
@@ -50,7 +50,7 @@ export function routesOf(notReady: () => Promise<string | undefined>) {
 
 /** Returns `draining` while the process stops, else the reason of the first failing check; `undefined` if it is ready. */
 export const notReadyReason = async ({ checks, isDraining }: HealthOptions): Promise<string | undefined> =>
-  isDraining() ? drainingReason : failedCheck(typeof checks === 'function' ? checks() : checks);
+  isDraining() ? drainingReason : failedCheck(checks);
 
 /** Returns the reason of the first failing check, in definition order, or `undefined` if all pass. */
 async function failedCheck(checks: Checks): Promise<string | undefined> {

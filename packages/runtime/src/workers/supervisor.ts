@@ -4,10 +4,9 @@ import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';
 import type { RunOptions } from '../options.ts';
 import { consoleLog } from '../consoleLog.ts';
-import { announce } from '../listeningText.ts';
+import { logListening } from '../listeningText.ts';
 import { StartError } from '../signals/startError.ts';
 import { hangupIgnored, type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
-import { warnIfRoot } from '../warnIfRoot.ts';
 import { Workers } from './workers.ts';
 
 /**
@@ -59,19 +58,15 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
     try {
       const { origin, server, version, fallbackReason } = await workers.start(reserved.release);
       if (isDraining) return;
-      warnIfRoot(log);
-      log.info(
-        {
-          origin,
-          server,
-          ...(version !== undefined && { version }),
-          ...(fallbackReason !== undefined && { fallbackReason }),
-          ...(adminListener && { admin: adminListener.origin }),
-          workers: count,
-        },
-        'listening',
-      );
-      if (options.log) announce({ origin, server, fallbackReason });
+      const listening = {
+        origin,
+        server,
+        version,
+        fallbackReason,
+        admin: adminListener?.origin,
+        workers: count,
+      };
+      logListening(log, listening, options.log !== undefined);
     } catch (error) {
       if (isDraining) return;
       throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });

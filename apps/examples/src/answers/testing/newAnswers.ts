@@ -23,6 +23,8 @@ export async function newAnswers() {
   const service = await listening(startService(process.execPath, [main], { env }));
   return {
     origin: service.origin,
+    /** Returns the log lines of the workers that listen. */
+    workers: () => logLines(service).filter(({ msg }) => msg === 'worker listening'),
     /** Returns the processes in which the model was asked a question. */
     calledBy: (question: string): number[] =>
       logLines(service)
@@ -35,13 +37,8 @@ export async function newAnswers() {
   };
 }
 
-export interface Question {
-  readonly id: string;
-  readonly question: string;
-}
-
 /** Returns a question that was not asked before. */
-export const newQuestion = (): Question => ({ id: randomUUID(), question: `Why ${randomUUID()}?` });
+export const newQuestion = () => ({ id: randomUUID(), question: `Why ${randomUUID()}?` });
 
 /** The whole answer to a question. */
 export const answerTo = (question: string): RegExp =>

@@ -5,13 +5,10 @@ import { startNotes } from '../service.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/**
- * Starts the service with an organization, whose owner is Ada and whose member is Grace, and with another one of Eve.
- * @param file the SQLite file. Default: in memory
- */
-export async function newNotes(file = ':memory:') {
+/** Starts the service with an organization, whose owner is Ada and whose member is Grace, and with another one of Eve. */
+export async function newNotes() {
   const secret = randomBytes(32).toString('base64url');
-  const service = await startNotes({ port: await freePort(), secret, file });
+  const service = await startNotes({ port: await freePort(), secret });
   onTestFinished(service.close);
   const { origin, auth } = service;
   const { api } = auth;
