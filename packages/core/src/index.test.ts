@@ -39,11 +39,11 @@ it('the entry points of @petstore/core export exactly these names', () => {
     'indexedCondition',
     'isSameKey',
     'mismatch',
+    'openedCollections',
     'shouldPutReservation',
     'singular',
     'throwIncompatible',
     'tooManyReservations',
-    'unknownCollection',
   ]);
   expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore', 'openMongodbTransfer']);
 });

@@ -8,10 +8,10 @@ import {
   fingerprint,
   indexedCondition,
   type KeyStore,
+  openedCollections,
   type Store,
   type StoreCloseOptions,
   type StoredRecord,
-  unknownCollection,
 } from '@petstore/core/store';
 import { Records } from './collection.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
@@ -51,21 +51,10 @@ function createStore(
 ): Store {
   const access = openAccess(folder);
   const reservations = openReservations(folder, maxReservations);
-  const created = new Map<unknown, unknown>(
-    definitions.map((definition) => [
-      definition,
-      createCollection(new Records(folder, definition), definition, reservations, access),
-    ]),
-  );
   return {
-    collection<Stored extends StoredRecord, Indexed extends string>(
-      definition: CollectionDefinition<Stored, Indexed>,
-    ) {
-      const collection = created.get(definition);
-      if (collection === undefined) throw unknownCollection(definition);
-      // The collection was created from this definition.
-      return collection as Collection<Stored, Indexed>;
-    },
+    collection: openedCollections(definitions, (definition) =>
+      createCollection(new Records(folder, definition), definition, reservations, access),
+    ),
     keys: createKeyStore(openKeys(folder), access),
     ready: access.ready,
     close: access.close,

@@ -9,8 +9,8 @@ export {
   type RecordChange,
   singular,
   type StoredRecord,
-  unknownCollection,
 } from './collection.ts';
+export { openedCollections } from './openedCollections.ts';
 export {
   applyChange,
   buildRecord,

@@ -34,13 +34,8 @@ export class Connection<Opened> {
     this.#untilConnected = this.#connectUntilStopped();
   }
 
-  /** What `open` returned for the current client; `undefined` before the first connection. */
-  get current(): Opened | undefined {
-    return this.#current?.opened;
-  }
-
   /**
-   * Returns `current`. Before the first connection it waits for the first attempt to connect. After a failed attempt it fails
+   * Returns what `open` returned for the current client. Before the first connection it waits for the first attempt to connect. After a failed attempt it fails
    * immediately until one succeeds.
    */
   opened(): MaybePromise<Opened> {

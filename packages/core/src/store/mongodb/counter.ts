@@ -97,10 +97,7 @@ export function openCounter(
 export type Counter = ReturnType<typeof openCounter>;
 
 /** Returns the greatest id of a stored record; 0 if there are none. */
-export async function greatestId(
-  commandOptions: CommandOptions,
-  records: Collection<RecordRow>,
-): Promise<number> {
+async function greatestId(commandOptions: CommandOptions, records: Collection<RecordRow>): Promise<number> {
   const row = await records.findOne(
     { _id: { $gt: int64(0) } },
     { ...commandOptions, sort: { _id: -1 }, projection: { _id: 1 } },

@@ -11,7 +11,6 @@ import {
   shouldPutReservation,
 } from '../transfer.ts';
 import { checkedRecord } from './collection.ts';
-import { greatestId } from './counter.ts';
 import { type DatabaseLabel, storeError } from './errors.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
@@ -112,9 +111,10 @@ function createCollectionTransfer(
       }),
 
     lastId: () =>
-      run(async ({ counters, records }, { commandOptions }) => {
+      run(async ({ counters }, { commandOptions }) => {
+        // Not less than the ids of stored records: opening the database raises it.
         const counter = await counters.findOne({ _id: name }, commandOptions);
-        return Math.max(Number(counter?.last ?? 0), await greatestId(commandOptions, records(name)));
+        return Number(counter?.last ?? 0);
       }),
 
     raiseLastId: (id) =>
