@@ -40,6 +40,7 @@ it('the entry points of @petstore/core export exactly these names', () => {
     'isSameKey',
     'mismatch',
     'openedCollections',
+    'recordConflict',
     'shouldPutReservation',
     'singular',
     'throwIncompatible',

@@ -42,6 +42,7 @@ export {
   batchLimit,
   type CollectionTransfer,
   isSameKey,
+  recordConflict,
   shouldPutReservation,
   type StoredReservation,
   type StoreTransfer,

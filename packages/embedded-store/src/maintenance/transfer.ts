@@ -6,7 +6,7 @@ import {
   type CollectionTransfer,
   isSameKey,
   type KeyRecord,
-  StoreError,
+  recordConflict,
   type StoreTransfer,
 } from '@petstore/core/store';
 import { Records } from '../collection.ts';
@@ -55,12 +55,10 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
             const stored = collection.get(record.id);
             if (stored === undefined) return true;
             if (isDeepStrictEqual(stored, record)) return false;
-            throw new StoreError(
-              'conflict',
-              `The data folder ${dataDir} has a different ${definition.recordName} ${record.id}.`,
-            );
+            throw recordConflict(definition, record.id);
           });
           for (const record of missing) collection.restore(record);
+          return missing.length;
         }),
       lastId: () => read(() => collection.lastId()),
       raiseLastId: (id) => write(() => collection.raiseLastId(id)),

@@ -6,12 +6,13 @@ import {
   type CollectionTransfer,
   batchLimit,
   isSameKey,
+  recordConflict,
   type StoredReservation,
   type StoreTransfer,
   shouldPutReservation,
 } from '../transfer.ts';
 import { checkedRecord } from './collection.ts';
-import { type DatabaseLabel, storeError } from './errors.ts';
+import type { DatabaseLabel } from './errors.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
 import type { Collections } from './database.ts';
@@ -67,7 +68,7 @@ function createCollectionTransfer(
   definition: CollectionDefinition,
   label: DatabaseLabel,
 ): CollectionTransfer {
-  const { name, recordName } = definition;
+  const { name } = definition;
   return {
     definition,
     count: () =>
@@ -95,7 +96,9 @@ function createCollectionTransfer(
     put: (incoming) =>
       run(async ({ records }, { commandOptions }) => {
         try {
-          await records(name).insertMany(incoming.map(encodeRecord), { ...commandOptions, ordered: false });
+          const rows = incoming.map(encodeRecord);
+          await records(name).insertMany(rows, { ...commandOptions, ordered: false });
+          return incoming.length;
         } catch (error) {
           if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
           // An interrupted copy stored some of them.
@@ -105,8 +108,8 @@ function createCollectionTransfer(
             .toArray();
           const stored = new Map(existing.map((row) => [row._id, decodeRecord(row, definition)]));
           const conflicting = incoming.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
-          if (conflicting !== undefined)
-            throw storeError('conflict', label, `another ${recordName} ${conflicting.id}`);
+          if (conflicting !== undefined) throw recordConflict(definition, conflicting.id);
+          return error.insertedCount;
         }
       }),
 
