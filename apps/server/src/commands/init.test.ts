@@ -93,6 +93,13 @@ describe('init', () => {
     expect(await inProcess(listKeys)).toEqual(keys);
   });
 
+  test('init fails with the reason if the database is unavailable', async () => {
+    const { inProcess } = await newFolder();
+    const env = { MONGODB_URI: 'mongodb://127.0.0.1:1', MONGODB_TIMEOUT_MS: '1000' };
+    const { code, stderr } = await inProcess(runInit, env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+  });
+
   test.skipIf(!canRunUnprivileged)(
     'init fails with the reason if the data folder cannot be read, and does not say that it has a store',
     async () => {
