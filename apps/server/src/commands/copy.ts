@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { collections, StoreError } from '@petstore/core';
-import { copyStore, type StoreTransfer } from '@petstore/embedded-store/copy';
+import { copyStore, isEmptyStore, type StoreTransfer } from '@petstore/embedded-store/copy';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -20,11 +20,11 @@ export async function runCopy(
     throw new CommandError('--from and --to are the same store.');
   const source = await openTransfer(from, configuration, false);
   try {
-    if (await source.isEmpty())
+    if (await isEmptyStore(source))
       throw new CommandError('There is nothing to copy: the store of --from is empty.');
     const target = await openTransfer(to, configuration, true);
     try {
-      if (!resume && !(await target.isEmpty())) {
+      if (!resume && !(await isEmptyStore(target))) {
         throw new CommandError(
           'The store of --to is not empty. Choose another store, or add --resume to continue an interrupted copy.',
         );

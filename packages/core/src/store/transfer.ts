@@ -47,8 +47,6 @@ export interface CollectionTransfer {
 export interface StoreTransfer {
   /** Every collection of the store. */
   readonly collections: readonly CollectionTransfer[];
-  /** Whether nothing was ever stored: no record, no key, no assigned id. */
-  isEmpty(): MaybePromise<boolean>;
   /** Returns all keys in the order in which they were added. */
   keys(): MaybePromise<KeyRecord[]>;
   /**

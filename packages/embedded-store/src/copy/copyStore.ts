@@ -89,6 +89,12 @@ export async function copyStore(
   return { collections, keys: keys.length, reservations, checksum: digest };
 }
 
+/** Whether nothing was ever stored: no record, no key, no assigned id. */
+export async function isEmptyStore({ collections, keys }: StoreTransfer): Promise<boolean> {
+  for (const each of collections) if ((await each.lastId()) > 0) return false;
+  return (await keys()).length === 0;
+}
+
 interface Pair {
   readonly source: CollectionTransfer;
   readonly target: CollectionTransfer;

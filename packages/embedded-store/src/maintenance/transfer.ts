@@ -75,13 +75,8 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     if (revokedAt !== undefined) keys.revoke(name, revokedAt);
   }
 
-  const collections = definitions.map(openTransfer);
   return {
-    collections,
-    async isEmpty() {
-      for (const each of collections) if ((await each.lastId()) > 0 || (await each.count()) > 0) return false;
-      return read(() => keys.list().length === 0);
-    },
+    collections: definitions.map(openTransfer),
     keys: () => read(() => keys.list()),
     // One transaction per key: a job must throw before it writes, and a conflict may come after the first key.
     putKeys: async (incoming) => {

@@ -127,7 +127,7 @@ describe.skipIf(mongodbUri === undefined)(
       expect(Array.from(stored.values()).filter((name) => name === 'old')).toHaveLength(400 - taken.size);
     });
 
-    test('concurrent retries of a reservation with a taken id all get the same new id', async () => {
+    test('concurrent retries of a reservation with a taken id all get one new record', async () => {
       const proxied = await proxiedDatabase();
       const crash = new Error('crashed');
       const first = await proxied.open({ afterReservation: () => Promise.reject(crash) });
@@ -145,7 +145,8 @@ describe.skipIf(mongodbUri === undefined)(
       );
       const [{ record } = { record: undefined }] = retries;
       expect(record?.id).toBeGreaterThan(100);
-      for (const retry of retries) expect(retry).toEqual({ record, isReplay: true });
+      for (const retry of retries) expect(retry.record).toEqual(record);
+      expect(retries.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
       expect((await names()).size).toBe(101);
       expect(await first.collection(animals).get(1)).toEqual({ id: 1, name: 'old', categoryId: 1 });
     });

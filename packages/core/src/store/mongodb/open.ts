@@ -109,8 +109,8 @@ async function prepare(
   }
   for (const name of missing) onMigrated?.(`Added the collection ${name} to the database ${label.name}.`);
   if (!create && !migrate) return;
+  await run(({ commandOptions }) => createIndexes(collections, definitions, commandOptions));
   await run(async ({ commandOptions }) => {
-    await createIndexes(collections, definitions, commandOptions);
     for (const { name } of definitions) await raiseCounter(commandOptions, counterSource(collections, name));
   });
 }

@@ -44,13 +44,6 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
   return {
     collections: definitions.map((definition) => createCollectionTransfer(run, definition, label)),
 
-    isEmpty: () =>
-      run(async ({ records, keys, counters }, { commandOptions }) => {
-        const lookups = [keys.findOne({}, commandOptions), counters.findOne({}, commandOptions)];
-        const ofCollections = definitions.map(({ name }) => records(name).findOne({}, commandOptions));
-        return (await Promise.all([...lookups, ...ofCollections])).every((row) => row === null);
-      }),
-
     keys: () => run(({ keys }, operation) => openKeys(keys, label).list(operation)),
     putKeys: (incoming) => run(({ keys }, operation) => putKeys(openKeys(keys, label), operation, incoming)),
 
