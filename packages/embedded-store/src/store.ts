@@ -31,10 +31,9 @@ import { openReservations } from './reservations.ts';
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const dataDir = resolve(options.dataDir);
   try {
-    const { create = true, collections, migrate = true, onFatal, onMigrated } = options;
-    const folder = await openDataFolder(dataDir, { create, collections, migrate, onFatal, onMigrated });
+    const folder = await openDataFolder(dataDir, options);
     try {
-      return createStore(folder, collections, options.maxReservations);
+      return createStore(folder, options.collections, options.maxReservations);
     } catch (error) {
       await folder.close();
       throw error;

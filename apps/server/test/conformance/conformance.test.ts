@@ -8,7 +8,7 @@ import { collections, animals } from '@petstore/core';
 
 const serve = serveProcess();
 
-// The suite also runs in `mongodb/`, on the other store, and in `runtimes/`, on other adapters and runtimes.
+// The suite also runs in `mongodb/`, on the other store, and in `bun.test.ts`, on another adapter and runtime.
 petStoreConformance('the process, from its sources, on the embedded store', serve);
 
 test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an earlier version stored', async () => {

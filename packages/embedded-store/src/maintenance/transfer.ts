@@ -10,7 +10,7 @@ import {
   type StoreTransfer,
 } from '@petstore/core/store';
 import { Records } from '../collection.ts';
-import { toReadError, toStoreError } from '../errors.ts';
+import { toReadError } from '../errors.ts';
 import { createGroupCommit } from '../groupCommit.ts';
 import { openKeys } from '../keys.ts';
 import { openDataFolder } from '../open.ts';
@@ -20,15 +20,7 @@ import { openReservations } from '../reservations.ts';
 /** Opens a data folder for a copy. @throws {StoreError} if it cannot be opened */
 export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promise<StoreTransfer> {
   const dataDir = resolve(options.dataDir);
-  const { create = true, collections: definitions, migrate = true, onMigrated } = options;
-  const folder = await openDataFolder(dataDir, {
-    create,
-    collections: definitions,
-    migrate,
-    onMigrated,
-  }).catch((error: unknown) => {
-    throw toStoreError(error, dataDir);
-  });
+  const folder = await openDataFolder(dataDir, options);
   const { root } = folder;
   const keys = openKeys(folder);
   const reservations = openReservations(folder);
@@ -76,7 +68,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
   }
 
   return {
-    collections: definitions.map(openTransfer),
+    collections: options.collections.map(openTransfer),
     keys: () => read(() => keys.list()),
     // One transaction per key: a job must throw before it writes, and a conflict may come after the first key.
     putKeys: async (incoming) => {
