@@ -3,8 +3,7 @@ import { collections, issueKey } from '@petstore/core';
 import { openEmbeddedTransfer } from '@petstore/embedded-store';
 import { describe, expect, test } from 'vitest';
 import { type Folder, newFolder } from '../../test/testing/newFolder.ts';
-import { newStock } from '../../test/testing/newStock.ts';
-import { someAnimals } from '../../test/testing/someAnimals.ts';
+import { newStock, someAnimals } from '../../test/testing/newStock.ts';
 import { type CopyCommand, runCopy } from './copy.ts';
 import { createPet, listPets, rex } from '../../test/testing/petCalls.ts';
 

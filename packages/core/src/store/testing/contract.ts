@@ -108,7 +108,7 @@ function expectedPage(
   return { records: matches.slice(0, limit), hasNext: matches.length > limit };
 }
 
-/** Defines the tests that every store passes. Call it in a test file. */
+/** Defines the tests that every store passes: docs/decisions.md#stores. Call it in a test file. */
 export function storeContract(
   name: string,
   newData: () => MaybePromise<StoreUnderTest>,
