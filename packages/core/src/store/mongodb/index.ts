@@ -7,7 +7,7 @@ import { Records } from './collection.ts';
 import { openCounter } from './counter.ts';
 import { type DatabaseLabel, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
-import { type Collections, counterSource } from './database.ts';
+import type { Collections } from './rows.ts';
 import { type Database, openDatabase } from './open.ts';
 import type { OperationOptions, OperationRunner, StoreOperation } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
@@ -82,11 +82,7 @@ function createCollection<Stored extends StoredRecord, Indexed extends string>(
 ): Collection<Stored, Indexed> {
   const { label, operations, getTables } = database;
   const { name } = definition;
-  const ids = openCounter(
-    async () => counterSource((await getTables()).collections, name),
-    operations,
-    label,
-  );
+  const ids = openCounter(name, async () => (await getTables()).collections, operations, label);
   /** Returns the records of the current client's collections. */
   const recordsIn = (collections: Collections) =>
     new Records({ rows: collections.records(name), definition, ids, label });

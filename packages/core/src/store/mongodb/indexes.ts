@@ -1,5 +1,5 @@
 import type { CollectionDefinition } from '../collection.ts';
-import type { Collections } from './database.ts';
+import type { Collections } from './rows.ts';
 import type { CommandOptions } from './operation.ts';
 
 /** How long the tombstone of an idempotently created record keeps its id, in seconds. Longer than a reservation is valid. */

@@ -4,13 +4,12 @@ import { StoreError } from '../storeError.ts';
 import { createClient, databaseLabel } from './client.ts';
 import { Connection } from './connection.ts';
 import { raiseCounter } from './counter.ts';
-import { type Collections, counterSource } from './database.ts';
 import { type DatabaseLabel, storeError, toStoreError } from './errors.ts';
 import { createIndexes } from './indexes.ts';
 import { missingCollections, readMeta, writeMeta } from './meta.ts';
 import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
-import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
+import type { Collections, CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
 /** Maximum number of operations that wait for a connection. Further ones fail immediately with `unavailable`. */
 const MAX_WAITING = 1024;
@@ -111,7 +110,7 @@ async function prepare(
   if (!create && !migrate) return;
   await run(({ commandOptions }) => createIndexes(collections, definitions, commandOptions));
   await run(async ({ commandOptions }) => {
-    for (const { name } of definitions) await raiseCounter(commandOptions, counterSource(collections, name));
+    for (const { name } of definitions) await raiseCounter(commandOptions, collections, name);
   });
 }
 

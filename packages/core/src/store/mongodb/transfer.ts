@@ -15,10 +15,9 @@ import { checkedRecord } from './collection.ts';
 import type { DatabaseLabel } from './errors.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
-import type { Collections } from './database.ts';
 import { openDatabase } from './open.ts';
 import type { CommandOptions, StoreOperation } from './operation.ts';
-import { decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
+import { type Collections, decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
 
 /** Default timeout of a batch, in milliseconds. Batches are larger than the operations of a client. */
 const BATCH_TIMEOUT_MS = 60_000;
