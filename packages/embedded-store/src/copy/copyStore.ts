@@ -121,9 +121,9 @@ async function verify(
 ): Promise<void> {
   const targetChecksum = createRecordChecksum();
   const counts: string[] = [];
-  let isComplete = true;
   for (const [index, { target }] of pairs.entries()) {
-    const { name, records: total } = copied[index] ?? { name: '', records: 0 };
+    const { name } = target.definition;
+    const total = copied[index]?.records ?? 0;
     let done = 0;
     for await (const page of pages(target)) {
       for (const record of page) targetChecksum.add(target.definition, record);
@@ -136,11 +136,11 @@ async function verify(
         `The target has ${name} that the source does not have. Choose an empty target.`,
       );
     }
-    isComplete &&= done === total;
     counts.push(`${done} of ${total} ${name}`);
   }
+  // Also differs if a record is missing.
   const digest = targetChecksum.digest();
-  if (isComplete && digest === checksum) return;
+  if (digest === checksum) return;
   throw new StoreError(
     'damaged',
     `The copy differs from the source: ${counts.join(', ')}, with checksum ${digest} instead of ${checksum}.`,
