@@ -4,15 +4,12 @@ import { StoreError } from '../storeError.ts';
 import { createClient, databaseLabel } from './client.ts';
 import { Connection } from './connection.ts';
 import { raiseCounter } from './counter.ts';
-import { type DatabaseLabel, storeError, toStoreError } from './errors.ts';
+import type { DatabaseLabel } from './errors.ts';
 import { createIndexes } from './indexes.ts';
 import { missingCollections, readMeta, writeMeta } from './meta.ts';
 import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import type { Collections, CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
-
-/** Maximum number of operations that wait for a connection. Further ones fail immediately with `unavailable`. */
-const MAX_WAITING = 1024;
 
 /** An open database, and what every operation on it needs. */
 export interface Database<Tables> {
@@ -40,28 +37,18 @@ export function openDatabase<Tables>(
   const firstClient = newClient();
   const label = databaseLabel(firstClient, database);
   const operations = createOperationRunner({
+    label,
     timeoutMs: operationTimeoutMs,
-    maxConcurrent: maxPoolSize + MAX_WAITING,
-    toStoreError(error, { writeOutcome }) {
+    maxPoolSize,
+    onError(error) {
       if (error instanceof MongoServerSelectionError) connection.replaceClient();
-      return toStoreError(error, label, writeOutcome);
     },
-    closed: () => storeError('closed', label),
-    overloaded: () =>
-      storeError('unavailable', label, `${MAX_WAITING} operations are already waiting for it`),
-    timedOut: ({ writeOutcome }, timeoutMs) =>
-      storeError(
-        writeOutcome === 'not-stored' ? 'unavailable' : 'outcome-unknown',
-        label,
-        `it did not respond within ${timeoutMs} ms`,
-      ),
   });
   const connection = new Connection({
     firstClient,
     newClient,
     timeoutMs: operationTimeoutMs,
-    toStoreError: (error) => toStoreError(error, label, 'not-stored'),
-    closed: () => storeError('closed', label),
+    label,
     async open(client) {
       const collections = await operations.runInternal(({ commandOptions }) =>
         openCollections(client, database, commandOptions),
