@@ -29,17 +29,12 @@ import { openReservations } from './reservations.ts';
  * @throws {StoreError} with a message that names the problem of the folder and the fix
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const dataDir = resolve(options.dataDir);
+  const folder = await openDataFolder(resolve(options.dataDir), options);
   try {
-    const folder = await openDataFolder(dataDir, options);
-    try {
-      return createStore(folder, options.collections, options.maxReservations);
-    } catch (error) {
-      await folder.close();
-      throw error;
-    }
+    return createStore(folder, options.collections, options.maxReservations);
   } catch (error) {
-    throw toStoreError(error, dataDir);
+    await folder.close();
+    throw toStoreError(error, folder.path);
   }
 }
 

@@ -4,7 +4,7 @@ import { measured } from '@petstore/testing/slowness';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { apiKey } from '../testing/newFolder.ts';
-import { ready } from '../testing/petStoreProcess.ts';
+import { logLines, ready } from '../testing/petStoreProcess.ts';
 
 const send = async (origin: string, path: string, key: string = apiKey) => {
   const since = performance.now();
@@ -41,6 +41,9 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
       serve({ env }),
     ]);
     expect(await send(origin, '/healthz')).toMatchObject({ status: 200 });
+    // By then, the first attempt to create the key has failed too.
+    const messages = () => logLines(waiting).map(({ msg }) => msg);
+    await vi.waitFor(() => expect(messages()).toContain('the store is not ready'), within);
     for (const kind of ['reject', 'freeze'] as const) {
       proxy.set({ kind });
       await vi.waitFor(async () => expect(await send(origin, '/readyz')).toMatchObject(unavailable), within);
