@@ -94,7 +94,6 @@ const slow = [
   'packages/embedded-store/src/',
   'packages/faults/src/real/',
   'packages/shared/src/state/',
-  'apps/server/test/runtimes/',
   'apps/server/test/mongodb/',
   'apps/server/test/conformance/',
   'apps/server/test/docs/',

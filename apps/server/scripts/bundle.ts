@@ -1,12 +1,11 @@
 import { readFile, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { embedDocsPage } from '@petstore/testing/embedDocsPage';
 import { build, type Plugin } from 'esbuild';
 
-// Bundles the service for `npm start` and for tests: `bundle.ts [folder] [additional entry points]`. Without a bundle, the
+// Bundles the service for `npm start` and for tests: `bundle.ts [folder]`. Without a bundle, the
 // imports alone cost more memory and time than the goals of a whole start.
-const [outFolder = 'dist', ...additionalEntryPoints] = process.argv.slice(2);
+const [outFolder = 'dist'] = process.argv.slice(2);
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /**
@@ -50,10 +49,7 @@ const placeLmdb: Plugin = {
 
 await rm(packagePath(outFolder), { recursive: true, force: true });
 await build({
-  entryPoints: ['src/main.ts', ...additionalEntryPoints].map((path) => ({
-    in: packagePath(path),
-    out: basename(path, '.ts'),
-  })),
+  entryPoints: [packagePath('src/main.ts')],
   outdir: packagePath(outFolder),
   bundle: true,
   // Dynamic imports stay separate files.

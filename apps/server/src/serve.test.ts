@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { networkInterfaces } from 'node:os';
 import { collections, type Store, StoreError } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/embedded-store';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { reservePort } from 'trpc-gateway/serve';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startServer } from './serve.ts';
@@ -14,12 +13,9 @@ import { readConfiguration } from './configuration/configuration.ts';
  * @param change returns replacements for methods of the store
  */
 async function countingStore(change: (store: Store) => Partial<Store> = () => ({})) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  const dataDir = await temporaryFolder();
   const opened = await openEmbeddedStore({ dataDir, collections });
-  onTestFinished(async () => {
-    await opened.close();
-    await rm(dataDir, { recursive: true });
-  });
+  onTestFinished(() => opened.close());
   const close = vi.fn<Store['close']>(() => opened.close());
   return { close, openStore: async () => ({ ...opened, close, ...change(opened) }) };
 }

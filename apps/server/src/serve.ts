@@ -1,4 +1,4 @@
-import { type Adapter, type RunOptions, startService } from 'trpc-gateway-runtime';
+import { type RunOptions, startService } from 'trpc-gateway-runtime';
 import { docsPage } from 'trpc-gateway-runtime/docs';
 import { log } from 'trpc-gateway-runtime/log';
 import { openTelemetry } from 'trpc-gateway-runtime/opentelemetry';
@@ -25,14 +25,12 @@ export interface StartOptions {
   readonly openStore?: typeof openStore;
   /** Variables of this environment that look misspelled are logged. Default: none. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The server adapter. Tests replace it. Default: chosen by `SERVER`. */
-  readonly adapter?: Adapter;
 }
 
 /** Returns the options of `run` for the pet store. */
 export async function serviceOptions(
   configuration: Configuration,
-  { openStore: open = openStore, environment = {}, adapter }: StartOptions = {},
+  { openStore: open = openStore, environment = {} }: StartOptions = {},
 ): Promise<RunOptions> {
   const { ADMIN_HOST, ADMIN_PORT, LOG_LEVEL, LOG_REQUESTS, SERVER, WORKERS } = configuration;
   return {
@@ -43,7 +41,7 @@ export async function serviceOptions(
       const { startPetStore } = await import('./gateway.ts');
       return startPetStore(configuration, await openServedStore(configuration, open, context), context);
     },
-    server: adapter ?? servers[SERVER],
+    server: servers[SERVER],
     listen: listenOptions(configuration),
     log: log({ level: LOG_LEVEL, requests: LOG_REQUESTS, kindOf: storeFailure }),
     telemetry: openTelemetry,

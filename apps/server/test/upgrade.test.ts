@@ -23,15 +23,11 @@ test('serve adds missing collections to a data folder of an earlier version, and
   expect(await (await createPet(server.origin)).json()).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
 });
 
-test.for([['keys', 'list'], ['keys', 'add', 'ci'], ['keys', 'revoke', 'second'], ['verify']])(
+test.for([['keys', 'list'], ['verify']])(
   '%j rejects a data folder of an earlier version, which that version may be using',
   async (args) => {
-    const folder = await newEarlierFolder();
-    expect(await folder.command(args)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: migrationNeeded(folder.dataDir),
-    });
+    const { command, dataDir } = await newEarlierFolder();
+    expect(await command(args)).toMatchObject({ code: 1, stderr: migrationNeeded(dataDir) });
   },
 );
 

@@ -39,11 +39,12 @@ it('the entry points of @petstore/core export exactly these names', () => {
     'indexedCondition',
     'isSameKey',
     'mismatch',
+    'openedCollections',
+    'recordConflict',
     'shouldPutReservation',
     'singular',
     'throwIncompatible',
     'tooManyReservations',
-    'unknownCollection',
   ]);
   expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore', 'openMongodbTransfer']);
 });

@@ -1,18 +1,14 @@
 import { type CollectionDefinition, StoreError, throwIncompatible } from '@petstore/core/store';
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
 import { addToIndex, findDuplicate, indexName, type IndexTable, openCollectionTables } from './collection.ts';
 import { damaged } from './errors.ts';
-import type { Layout, MetaTable } from './folder.ts';
+import type { DataFolder, Layout } from './folder.ts';
 import { collect, openTable, put, recordCounter } from './table.ts';
 
 /** Version of the storage format. Increment it for a change that older code cannot read. */
 export const FORMAT = 1;
 
-interface OpenedFolder {
-  readonly path: string;
-  readonly root: RootDatabase;
-  readonly meta: MetaTable;
-}
+type OpenedFolder = Pick<DataFolder, 'meta' | 'path' | 'root'>;
 
 /** @throws {StoreError} `damaged` if the folder has no format number, or that of another version */
 export function checkFormat({ meta, path }: OpenedFolder): void {

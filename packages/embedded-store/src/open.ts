@@ -6,10 +6,11 @@ import { type CollectionDefinition, StoreError } from '@petstore/core/store';
 import { createLockFile, makeFolder, rejectLink } from 'trpc-gateway-shared/lmdb';
 import { findDamage } from './dataFile.ts';
 import { createAtomically, rejectSharedFolder } from './dataFolder.ts';
-import { damaged } from './errors.ts';
+import { damaged, toStoreError } from './errors.ts';
 import type { DataFolder, Layout, MetaTable } from './folder.ts';
 import { watchFolder } from './folderWatch.ts';
 import { bringUpToDate, checkFormat, FORMAT, isUpToDate, rejectUnknown } from './layout.ts';
+import type { EmbeddedStoreOptions } from './options.ts';
 import { jsonRow } from './rows.ts';
 import { KEY_COUNTER, openTable, put } from './table.ts';
 import { waitForWriteLock } from './writeLock.ts';
@@ -23,25 +24,22 @@ const FILE_NAMES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 /** Maximum number of tables in the file: one per collection and per index, and eight internal ones. */
 const MAX_TABLES = 128;
 
-export interface OpenFolderOptions {
-  /** Whether to create a store if the folder has none. */
-  readonly create: boolean;
-  /** Collections that the code knows. Unset: the folder is opened with any collections, and not changed. */
-  readonly collections?: readonly CollectionDefinition[];
-  /** Whether to add collections and indexes that an earlier version did not have. */
-  readonly migrate?: boolean;
-  /** Called with a sentence for each of them. */
-  readonly onMigrated?: ((what: string) => void) | undefined;
-  readonly onFatal?: ((error: StoreError) => void) | undefined;
-}
+/** Options of `openEmbeddedStore`. Without `collections` the folder is opened with any collections, and not changed. */
+export type OpenFolderOptions = Partial<Omit<EmbeddedStoreOptions, 'dataDir' | 'maxReservations'>>;
 
 /**
  * Opens the LMDB file of a data folder. With `create`, it creates the missing folder and file. Any number of processes of
  * one machine may do so concurrently. Not for network file systems or across PID namespaces: LMDB's locks do not work there.
+ * @throws {StoreError}
  */
-export async function openDataFolder(
+export const openDataFolder = (path: string, options: OpenFolderOptions): Promise<DataFolder> =>
+  open(path, options).catch((error: unknown) => {
+    throw toStoreError(error, path);
+  });
+
+async function open(
   path: string,
-  { create, collections, migrate = false, onMigrated, onFatal }: OpenFolderOptions,
+  { create = true, collections, migrate = true, onMigrated, onFatal }: OpenFolderOptions,
 ): Promise<DataFolder> {
   const file = join(path, FILE_NAMES[0]);
   if (create) makeFolder(path);

@@ -5,7 +5,7 @@ import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { collections, Animal, animals } from '@petstore/core';
-import { openEmbeddedStore } from './index.ts';
+import { backupFolder, openEmbeddedStore, verifyFolder } from './index.ts';
 import { readInProcess, startStoreProcess, storeProcessArguments } from './testing/startStoreProcess.ts';
 
 let dataDir: string;
@@ -99,6 +99,35 @@ test('close({ timeoutMs }) rejects at its deadline while another process holds t
   expect(await next.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 1 });
   await next.close();
 });
+
+test.runIf(process.platform === 'linux')(
+  'openEmbeddedStore, verifyFolder and backupFolder name the suspended process that holds the write lock for 10 s, and a later open waits until it has ended',
+  async () => {
+    await (await openEmbeddedStore({ dataDir, collections })).close();
+    const holder = startStoreProcess(['holdLock', dataDir]);
+    expect(await holder.next()).toBe('held');
+    holder.child.kill('SIGSTOP');
+    const { pid } = holder.child;
+    const listeners = { onProgress: () => {}, onTable: () => {} };
+    const opened = await Promise.allSettled([
+      openEmbeddedStore({ dataDir, collections }),
+      verifyFolder({ dataDir, tables: [], collections, ...listeners }),
+      backupFolder({ dataDir, to: `${dataDir}-copy` }),
+    ]);
+    const reason = {
+      code: 'unavailable',
+      message: `The data folder ${dataDir} cannot be opened: process ${pid} has held its write lock for 10 s. If that process is suspended or hangs, resume it (kill -CONT ${pid}) or end it, and try again.`,
+    };
+    expect(opened).toMatchObject(opened.map(() => ({ status: 'rejected', reason })));
+
+    const opening = openEmbeddedStore({ dataDir, collections });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    holder.child.kill('SIGKILL');
+    const store = await opening;
+    expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
+    await store.close();
+  },
+);
 
 test('close({ timeoutMs }) resolves when the unfinished writes have ended', async () => {
   const store = await openEmbeddedStore({ dataDir, collections });

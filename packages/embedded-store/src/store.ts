@@ -8,10 +8,10 @@ import {
   fingerprint,
   indexedCondition,
   type KeyStore,
+  openedCollections,
   type Store,
   type StoreCloseOptions,
   type StoredRecord,
-  unknownCollection,
 } from '@petstore/core/store';
 import { Records } from './collection.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
@@ -29,18 +29,12 @@ import { openReservations } from './reservations.ts';
  * @throws {StoreError} with a message that names the problem of the folder and the fix
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const dataDir = resolve(options.dataDir);
+  const folder = await openDataFolder(resolve(options.dataDir), options);
   try {
-    const { create = true, collections, migrate = true, onFatal, onMigrated } = options;
-    const folder = await openDataFolder(dataDir, { create, collections, migrate, onFatal, onMigrated });
-    try {
-      return createStore(folder, collections, options.maxReservations);
-    } catch (error) {
-      await folder.close();
-      throw error;
-    }
+    return createStore(folder, options.collections, options.maxReservations);
   } catch (error) {
-    throw toStoreError(error, dataDir);
+    await folder.close();
+    throw toStoreError(error, folder.path);
   }
 }
 
@@ -51,21 +45,10 @@ function createStore(
 ): Store {
   const access = openAccess(folder);
   const reservations = openReservations(folder, maxReservations);
-  const created = new Map<unknown, unknown>(
-    definitions.map((definition) => [
-      definition,
-      createCollection(new Records(folder, definition), definition, reservations, access),
-    ]),
-  );
   return {
-    collection<Stored extends StoredRecord, Indexed extends string>(
-      definition: CollectionDefinition<Stored, Indexed>,
-    ) {
-      const collection = created.get(definition);
-      if (collection === undefined) throw unknownCollection(definition);
-      // The collection was created from this definition.
-      return collection as Collection<Stored, Indexed>;
-    },
+    collection: openedCollections(definitions, (definition) =>
+      createCollection(new Records(folder, definition), definition, reservations, access),
+    ),
     keys: createKeyStore(openKeys(folder), access),
     ready: access.ready,
     close: access.close,

@@ -3,17 +3,14 @@ import { collections, issueKey } from '@petstore/core';
 import { openEmbeddedTransfer } from '@petstore/embedded-store';
 import { describe, expect, test } from 'vitest';
 import { type Folder, newFolder } from '../../test/testing/newFolder.ts';
-import { newStock } from '../../test/testing/newStock.ts';
-import { someAnimals } from '../../test/testing/someAnimals.ts';
-import { type CopyCommand, runCopy } from './copy.ts';
+import { newStock, someAnimals } from '../../test/testing/newStock.ts';
+import { runCopy } from './copy.ts';
 import { createPet, listPets, rex } from '../../test/testing/petCalls.ts';
 
 const { key, hash } = issueKey();
 
 /** The checksum that a copy prints. */
 const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
-
-type Stores = Pick<CopyCommand, 'from' | 'to'>;
 
 /** Copies the data folder in this process. */
 const copy = ({ dataDir, inProcess }: Folder, to: string, { resume = false } = {}) =>
@@ -63,35 +60,21 @@ describe('copy between data folders', () => {
     expect(checksumIn(again.stdout)).toBe(checksumIn(stdout));
   });
 
-  test.for<[what: string, stores: (dataDir: string) => Stores, message: string]>([
-    [
-      'the source does not exist',
-      (dataDir) => ({ from: `${dataDir}-none`, to: `${dataDir}-2` }),
-      'There is no store at ',
-    ],
-    [
-      'the source is empty',
-      (dataDir) => ({ from: `${dataDir}-empty`, to: `${dataDir}-2` }),
-      'There is nothing to copy: the store of --from is empty.',
-    ],
-    [
-      'source and target are the same',
-      (dataDir) => ({ from: dataDir, to: `${dataDir}/../data/` }),
-      '--from and --to are the same store.',
-    ],
-    [
-      'the target is a URI of another kind',
-      (dataDir) => ({ from: dataDir, to: 'postgres://anna:secret@host' }),
-      'A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.',
-    ],
-  ])('copy fails with a one-line error message if %s', async ([, stores, message]) => {
+  test.for<[message: string, from: string, to: string]>([
+    ['There is no store at ', '-none', '-2'],
+    ['There is nothing to copy: the store of --from is empty.', '-empty', '-2'],
+    ['--from and --to are the same store.', '', '/../data/'],
+  ])('copy fails with one line: %s', async ([message, from, to]) => {
     const folder = await newFolder();
     await newStock(folder.dataDir, 5, hash);
     const empty = `${folder.dataDir}-empty`;
     await mkdir(empty);
     await (await openEmbeddedTransfer({ dataDir: empty, create: true, collections })).close();
     const { code, stdout, stderr } = await folder.inProcess((configuration) =>
-      runCopy({ run: 'copy', resume: false, ...stores(folder.dataDir) }, configuration),
+      runCopy(
+        { run: 'copy', resume: false, from: `${folder.dataDir}${from}`, to: `${folder.dataDir}${to}` },
+        configuration,
+      ),
     );
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
@@ -99,5 +82,14 @@ describe('copy between data folders', () => {
       stderr: expect.stringContaining(message),
     });
     expect(stderr).toMatch(/^[^\n]+\.\n$/);
+  });
+
+  test('copy rejects a store that is a URI of another kind', async () => {
+    const folder = await newFolder();
+    await newStock(folder.dataDir, 5, hash);
+    expect(await copy(folder, 'postgres://anna:secret@host')).toMatchObject({
+      code: 1,
+      stderr: 'A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.\n',
+    });
   });
 });

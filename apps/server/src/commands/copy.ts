@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { collections, StoreError } from '@petstore/core';
-import { copyStore, type StoreTransfer } from '@petstore/embedded-store/copy';
+import { copyStore, isEmptyStore, type StoreTransfer } from '@petstore/embedded-store/copy';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -20,11 +20,11 @@ export async function runCopy(
     throw new CommandError('--from and --to are the same store.');
   const source = await openTransfer(from, configuration, false);
   try {
-    if (await source.isEmpty())
+    if (await isEmptyStore(source))
       throw new CommandError('There is nothing to copy: the store of --from is empty.');
     const target = await openTransfer(to, configuration, true);
     try {
-      if (!resume && !(await target.isEmpty())) {
+      if (!resume && !(await isEmptyStore(target))) {
         throw new CommandError(
           'The store of --to is not empty. Choose another store, or add --resume to continue an interrupted copy.',
         );
@@ -40,23 +40,16 @@ export async function runCopy(
 
 async function copy(source: StoreTransfer, target: StoreTransfer): Promise<string> {
   const startedAt = performance.now();
-  const progress = showProgress(process.stderr);
+  const onProgress = showProgress((line) => process.stderr.write(line));
   try {
-    const {
-      collections: copied,
-      keys,
-      reservations,
-      checksum,
-    } = await copyStore(source, target, {
-      onProgress: (each) => progress.show(each),
-    });
+    const copied = await copyStore(source, target, { onProgress });
     const seconds = (performance.now() - startedAt) / 1_000;
-    const copiedRecords = copied.map((each) => {
+    const records = copied.collections.map((each) => {
       const existingRecords =
         each.put < each.records ? ` (${formatNumber(each.records - each.put)} already present)` : '';
       return `${formatRecordCount(each.records, each)}${existingRecords}`;
     });
-    return `Copied ${copiedRecords.join(', ')}, ${formatCount(keys, 'API key')} and ${formatCount(reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${checksum}.`;
+    return `Copied ${records.join(', ')}, ${formatCount(copied.keys, 'API key')} and ${formatCount(copied.reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${copied.checksum}.`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const isResumable = error.code === 'unavailable' || error.code === 'outcome-unknown';
@@ -66,8 +59,6 @@ async function copy(source: StoreTransfer, target: StoreTransfer): Promise<strin
           cause: error,
         })
       : error;
-  } finally {
-    progress.end();
   }
 }
 

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import type { Configuration } from '../configuration/configuration.ts';
 import { describe, expect, test } from 'vitest';
 import { apiKey, newFolder } from '../../test/testing/newFolder.ts';
 import { logLines } from '../../test/testing/petStoreProcess.ts';
 import { startAndStop } from '../../test/testing/startServerInProcess.ts';
-import { canRunUnprivileged, unprivilegedUser } from '../../test/testing/unprivilegedUser.ts';
 import { runCheck } from './check.ts';
 import { runInit } from './init.ts';
 import { runKeys } from './keys.ts';
@@ -93,20 +91,18 @@ describe('init', () => {
     expect(await inProcess(listKeys)).toEqual(keys);
   });
 
-  test.skipIf(!canRunUnprivileged)(
-    'init fails with the reason if the data folder cannot be read, and does not say that it has a store',
-    async () => {
-      const { command, dataDir } = await newFolder();
-      await chmod(dirname(dataDir), 0o755);
-      await mkdir(dataDir, { mode: 0o000 });
-      if (unprivilegedUser.uid !== undefined)
-        await chown(dataDir, unprivilegedUser.uid, unprivilegedUser.uid);
-      expect(await command(['init'], unprivilegedUser)).toEqual({
-        code: 1,
-        signal: null,
-        stdout: '',
-        stderr: `This user cannot read and write the data folder ${dataDir} (EACCES: petstore.mdb). Grant access, or choose another folder.\n`,
-      });
-    },
-  );
+  test('init fails with the reason if the database is unavailable', async () => {
+    const { inProcess } = await newFolder();
+    const env = { MONGODB_URI: 'mongodb://127.0.0.1:1', MONGODB_TIMEOUT_MS: '1000' };
+    const { code, stderr } = await inProcess(runInit, env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+  });
+
+  test('init fails with the reason if the data cannot be opened, and does not say that it has a store', async () => {
+    const { inProcess, dataDir } = await newFolder();
+    await mkdir(dataDir, { mode: 0o700 });
+    await writeFile(`${dataDir}/petstore.mdb`, 'x');
+    const { code, stderr } = await inProcess(runInit);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`The data in ${dataDir} is damaged`)]);
+  });
 });

@@ -28,11 +28,7 @@ export async function runInit(configuration: Configuration): Promise<string> {
   }
 }
 
-/**
- * Whether the configured store can be opened.
- * @returns false also if it is unavailable for another reason, such as a database that is away: creating it fails for that reason
- * @throws {StoreError} if there is one that cannot be opened
- */
+/** Whether the configured store can be opened. If it exists and cannot be opened, creating it fails for the same reason. */
 async function hasStore(configuration: Configuration): Promise<boolean> {
   let store;
   try {
@@ -40,7 +36,7 @@ async function hasStore(configuration: Configuration): Promise<boolean> {
     await store.ready();
     return true;
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'unavailable') return false;
+    if (error instanceof StoreError) return false;
     throw error;
   } finally {
     await store?.close();

@@ -21,18 +21,6 @@ const keys = ({ inProcess }: Pick<Folder, 'inProcess'>, command: KeysCommand) =>
 describe('keys while a server uses the same folder', () => {
   const server = sharedServer();
 
-  test('keys add prints a key that the server accepts, and nothing else, until keys revoke', async () => {
-    const { code, stdout, stderr } = await server.command(['keys', 'add', 'a laptop']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^psk_[\w-]{43}\n$/);
-    await until(async () => expect(await status(server.origin, stdout.trim())).toBe(200));
-    expect(await server.command(['keys', 'revoke', 'a laptop'])).toMatchObject({
-      code: 0,
-      stdout: 'Revoked "a laptop". Every process rejects it within 5 seconds.\n',
-    });
-    await until(async () => expect(await status(server.origin, stdout.trim())).toBe(401));
-  });
-
   test('keys add --expires creates a key that the server accepts until then, and closes its WebSocket with 1008', async () => {
     const expiresAt = Date.now() + 5_000;
     const key = (await keys(server, add('a guest', new Date(expiresAt).toISOString()))).stdout.trim();

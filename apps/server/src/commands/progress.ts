@@ -1,45 +1,23 @@
 import type { CopyProgress } from '@petstore/embedded-store/copy';
 
-/** The output stream for progress: stderr, or a test's replacement. */
-export interface ProgressStream {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
-
-/** Minimum time between two updates of the bar on a terminal. */
-const barMs = 100;
-/** Minimum time between two lines without a terminal. */
+/** Minimum time between two lines. */
 const lineMs = 5_000;
-const barWidth = 30;
 
-/** Shows the progress of a copy: an updating bar on a terminal, lines elsewhere. */
-export function showProgress(stream: ProgressStream, now: () => number = () => performance.now()) {
-  const isTTY = stream.isTTY === true;
-  let phase: string | undefined;
+/** Writes the progress of a copy: a line at the start and at the end of each step, and one every 5 s. */
+export function showProgress(write: (line: string) => unknown, now: () => number = () => performance.now()) {
+  let step: string | undefined;
   let startedAt = 0;
   let shownAt = 0;
-  return {
-    show(progress: CopyProgress): void {
-      const { collection, done, total } = progress;
-      const at = now();
-      const step = `${progress.phase} ${collection}`;
-      if (step !== phase) {
-        phase = step;
-        startedAt = at;
-        if (isTTY && shownAt > 0) stream.write('\n');
-      } else if (done < total && at - shownAt < (isTTY ? barMs : lineMs)) return;
-      shownAt = at;
-      const share = total === 0 ? 1 : Math.min(done / total, 1);
-      const rate = at > startedAt ? `, ${formatNumber((done * 1_000) / (at - startedAt))}/s` : '';
-      const text = `${progress.phase} ${formatNumber(done)} of ${formatNumber(total)} ${collection}${rate}`;
-      const percent = `${Math.floor(share * 100)} %`.padStart(5);
-      const bar = '#'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '.');
-      // ESC [K clears the rest of a longer previous line.
-      stream.write(isTTY ? `\r[${bar}]${percent} ${text}\u001B[K` : `${text} (${percent.trim()})\n`);
-    },
-    end(): void {
-      if (isTTY && shownAt > 0) stream.write('\n');
-    },
+  return ({ phase, collection, done, total }: CopyProgress): void => {
+    const at = now();
+    if (step !== `${phase} ${collection}`) {
+      step = `${phase} ${collection}`;
+      startedAt = at;
+    } else if (done < total && at - shownAt < lineMs) return;
+    shownAt = at;
+    const percent = total === 0 ? 100 : Math.floor(Math.min(done / total, 1) * 100);
+    const rate = at > startedAt ? `, ${formatNumber((done * 1_000) / (at - startedAt))}/s` : '';
+    write(`${phase} ${formatNumber(done)} of ${formatNumber(total)} ${collection}${rate} (${percent} %)\n`);
   };
 }
 

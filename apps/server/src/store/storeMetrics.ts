@@ -1,15 +1,7 @@
 // Hot path: wraps every store operation.
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type CallOptions,
-  type Collection,
-  type CollectionDefinition,
-  collections as petStoreCollections,
-  type Store,
-  type StoredRecord,
-  StoreError,
-  type StoreErrorCode,
-} from '@petstore/core';
+import { type CallOptions, collections, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
+import { openedCollections } from '@petstore/core/store';
 import { counter, type MetricFamily, gauge, Latency, latencyFamily } from 'trpc-gateway-runtime/metrics';
 
 /** The label `error`. `aborted`: the caller no longer waited. `other`: an unexpected error. */
@@ -50,67 +42,43 @@ function failureReason(error: unknown, options: CallOptions | undefined): Failur
 }
 
 const RECORD_OPERATIONS = ['create', 'createOnce', 'get', 'list', 'update', 'delete'] as const;
-type CollectionMetrics = Readonly<Record<(typeof RECORD_OPERATIONS)[number], OperationMetrics>>;
+const KEY_OPERATIONS = ['find', 'add', 'addFirst', 'list', 'revoke', 'touch'] as const;
+
+type MetricsOf<Name extends string> = Readonly<Record<Name, OperationMetrics>>;
 
 /** Measures the duration of store operations, per collection, and counts errors. */
-export function createStoreMetrics(collections: readonly CollectionDefinition[] = petStoreCollections) {
+export function createStoreMetrics() {
   const operations: {
     readonly labels: Readonly<Record<string, string>>;
     readonly operation: OperationMetrics;
   }[] = [];
 
-  function operation(name: string, collection?: string): OperationMetrics {
-    const added = new OperationMetrics();
-    const labels = { ...(collection !== undefined && { collection }), operation: name };
-    operations.push({ labels, operation: added });
-    return added;
+  function metricsOf<Name extends string>(
+    names: readonly Name[],
+    labelsOf: (name: Name) => Readonly<Record<string, string>>,
+  ): MetricsOf<Name> {
+    const entries = names.map((name): [Name, OperationMetrics] => [name, new OperationMetrics()]);
+    operations.push(...entries.map(([name, operation]) => ({ labels: labelsOf(name), operation })));
+    // Every name has an entry.
+    return Object.fromEntries(entries) as MetricsOf<Name>;
   }
   const metricsByCollection = new Map(
-    collections.map((definition): [CollectionDefinition, CollectionMetrics] => [
-      definition,
-      // Every name has an entry.
-      Object.fromEntries(
-        RECORD_OPERATIONS.map((name) => [name, operation(name, definition.name)]),
-      ) as CollectionMetrics,
+    collections.map((definition) => [
+      definition.name,
+      metricsOf(RECORD_OPERATIONS, (operation) => ({ collection: definition.name, operation })),
     ]),
   );
-  const findKey = operation('keys.find');
-  const addKey = operation('keys.add');
-  const addFirstKey = operation('keys.addFirst');
-  const listKeys = operation('keys.list');
-  const revokeKey = operation('keys.revoke');
-  const touchKey = operation('keys.touch');
+  const keyMetrics = metricsOf(KEY_OPERATIONS, (name) => ({ operation: `keys.${name}` }));
 
   return {
     /** @returns a store with measured operations */
-    wrapStore(store: Store): Store {
-      const { keys } = store;
-      const wrapped = new Map(
-        Array.from(metricsByCollection, ([definition, metrics]) => [
-          definition,
-          wrapCollection(store.collection(definition), metrics),
-        ]),
-      );
-      return {
-        collection<Stored extends StoredRecord, Indexed extends string>(
-          definition: CollectionDefinition<Stored, Indexed>,
-        ) {
-          // The entry was created from this definition. Unknown collections are returned without measurement.
-          const collection: unknown = wrapped.get(definition);
-          return (collection ?? store.collection(definition)) as Collection<Stored, Indexed>;
-        },
-        keys: {
-          find: (hash, options) => findKey.run(() => keys.find(hash, options), options),
-          add: (record) => addKey.run(() => keys.add(record)),
-          addFirst: (record) => addFirstKey.run(() => keys.addFirst(record)),
-          list: () => listKeys.run(() => keys.list()),
-          revoke: (name, revokedAt) => revokeKey.run(() => keys.revoke(name, revokedAt)),
-          touch: (hash, usedAt) => touchKey.run(() => keys.touch(hash, usedAt)),
-        },
-        ready: () => store.ready(),
-        close: (options) => store.close(options),
-      };
-    },
+    wrapStore: (store: Store): Store => ({
+      ...store,
+      collection: openedCollections(collections, (definition) =>
+        measured(store.collection(definition), metricsByCollection.get(definition.name)),
+      ),
+      keys: measured(store.keys, keyMetrics),
+    }),
 
     /** @param rememberedKeys number of valid API keys in the cache */
     async families(store: Pick<Store, 'ready'>, rememberedKeys: number): Promise<MetricFamily[]> {
@@ -149,17 +117,17 @@ const canServe = (store: Pick<Store, 'ready'>): Promise<boolean> =>
     ),
   ]);
 
-function wrapCollection<Stored extends StoredRecord, Indexed extends string>(
-  records: Collection<Stored, Indexed>,
-  metrics: CollectionMetrics,
-): Collection<Stored, Indexed> {
-  return {
-    create: (values, options) => metrics.create.run(() => records.create(values, options), options),
-    createOnce: (values, reservation, options) =>
-      metrics.createOnce.run(() => records.createOnce(values, reservation, options), options),
-    get: (id, options) => metrics.get.run(() => records.get(id, options), options),
-    list: (query, options) => metrics.list.run(() => records.list(query, options), options),
-    update: (id, change, options) => metrics.update.run(() => records.update(id, change, options), options),
-    delete: (id, options) => metrics.delete.run(() => records.delete(id, options), options),
-  };
+/** Returns a collection or the keys of a store with measured methods. Those with options have them as their last argument. */
+function measured<Methods extends object, Name extends keyof Methods & string>(
+  methods: Methods,
+  metrics: MetricsOf<Name> | undefined,
+): Methods {
+  const wrapped = Object.entries<OperationMetrics>(metrics ?? {}).map(([name, operation]) => {
+    const method = Reflect.get(methods, name) as (...args: readonly unknown[]) => unknown;
+    return [
+      name,
+      (...args: readonly unknown[]) => operation.run(() => method(...args), args.at(-1) as CallOptions),
+    ];
+  });
+  return { ...methods, ...Object.fromEntries(wrapped) };
 }

@@ -19,16 +19,8 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export interface ServeOptions {
-  /**
-   * An existing folder, empty at first, to store animals in: a case stops the server and starts it again on this folder.
-   * A store in a database can derive the database's name from the folder's. Default: a temporary store.
-   */
-  readonly dataDir?: string;
-}
-
-/** Starts a pet store on a free port. Without `dataDir` it starts empty, and `close` removes its data. */
-export type Serve = (options?: ServeOptions) => Promise<Served>;
+/** Starts an empty pet store on a free port. `close` removes its data. */
+export type Serve = () => Promise<Served>;
 
 /** A response of the pet store. */
 export interface ReceivedResponse extends TestResponse {

@@ -9,8 +9,6 @@ export interface Subject {
   start(): Promise<Client>;
   /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
   own(prepare?: (client: Client) => Promise<void>): { readonly client: Client };
-  /** Starts a server that the case closes itself. */
-  readonly serve: Serve;
 }
 
 /** Creates the subject of a conformance run, with one shared server for the surrounding `describe`. */
@@ -44,7 +42,6 @@ export function subject(serve: Serve): Subject {
       return connect(served);
     },
     own,
-    serve,
   };
 }
 

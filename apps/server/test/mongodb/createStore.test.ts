@@ -1,5 +1,4 @@
 import { MongoClient } from 'mongodb';
-import { freePort } from '@petstore/testing/freePort';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
@@ -35,33 +34,16 @@ describe.skipIf(mongodbUri === undefined)('CREATE_STORE=never on MongoDB', () =>
     expect(server.stderr()).toBe('');
   });
 
-  test.each([{}, { API_KEY: apiKey }])(
-    'init with %o fails if the database has a store, also one that has no key',
-    async (env) => {
-      const { database, command } = await newDatabase();
-      expect(await command(['init'], { env: { API_KEY: apiKey } })).toMatchObject({
-        code: 0,
-        stdout: `Created a store without a key in the database ${database}, because API_KEY is set.\n`,
-      });
-      const keys = await command(['keys', 'list']);
-      expect(await command(['init'], { env })).toEqual({
-        code: 1,
-        signal: null,
-        stdout: '',
-        stderr: `There is already a store in the database ${database}. Nothing was changed.\n`,
-      });
-      expect(await command(['keys', 'list'])).toEqual(keys);
-    },
-  );
-
-  test('init fails with the reason if the database is unavailable', async () => {
-    const { command } = await newDatabase();
-    const uri = `mongodb://127.0.0.1:${await freePort()}`;
-    const env = { MONGODB_URI: uri, MONGODB_TIMEOUT_MS: '1000', API_KEY: apiKey };
-    expect(await command(['init'], { env })).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('ECONNREFUSED'),
+  test('init fails if the database has a store, also one that has no key', async () => {
+    const { database, command } = await newDatabase();
+    expect(await command(['init'], { env: { API_KEY: apiKey } })).toMatchObject({
+      code: 0,
+      stdout: `Created a store without a key in the database ${database}, because API_KEY is set.\n`,
     });
+    expect(await command(['init'])).toMatchObject({
+      code: 1,
+      stderr: `There is already a store in the database ${database}. Nothing was changed.\n`,
+    });
+    expect((await command(['keys', 'list'])).stdout).not.toContain('first');
   });
 });

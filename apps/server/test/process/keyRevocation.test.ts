@@ -28,7 +28,13 @@ describe.each([
       const { serve, command } = await newStore();
       const servers = await Promise.all([serve(), serve()]);
       await Promise.all(servers.map((server) => ready(server)));
-      const key = (await command(['keys', 'add', 'leaves'])).stdout.trim();
+      const added = await command(['keys', 'add', 'leaves']);
+      expect(added).toMatchObject({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringMatching(/^psk_[\w-]{43}\n$/),
+      });
+      const key = added.stdout.trim();
       const other = (await command(['keys', 'add', 'stays'])).stdout.trim();
       const statuses = (token: string) =>
         Promise.all(
@@ -41,7 +47,10 @@ describe.each([
       await vi.waitFor(async () => expect(await statuses(key)).toEqual([200, 200]));
       const sockets = await Promise.all(servers.map(({ origin }) => callOnSocket(origin, key)));
 
-      expect((await command(['keys', 'revoke', 'leaves'])).code).toBe(0);
+      expect(await command(['keys', 'revoke', 'leaves'])).toMatchObject({
+        code: 0,
+        stdout: 'Revoked "leaves". Every process rejects it within 5 seconds.\n',
+      });
       const since = performance.now();
       expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual([1008, 1008]);
       await vi.waitFor(async () => expect(await statuses(key)).toEqual([401, 401]));

@@ -5,7 +5,7 @@ import { lives } from '@petstore/testing/lives';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
 import { logLines, type RunningServer, workersOf } from '../testing/petStoreProcess.ts';
-import { createHead, listPets } from '../testing/petCalls.ts';
+import { createHead } from '../testing/petCalls.ts';
 
 const env = { API_KEY: apiKey, WORKERS: '2' };
 
@@ -34,25 +34,6 @@ async function holdCalls(origin: string): Promise<() => void> {
 
 // Only Linux distributes the connections of a port.
 describe.runIf(process.platform === 'linux')('WORKERS=2', () => {
-  test('WORKERS=2 with PORT=0 share one address, accept the one first key, and stop on SIGINT with code 0', async () => {
-    const { serve } = await newFolder();
-    const server = await serve({ env: { WORKERS: '2', LOG_REQUESTS: 'all' } });
-    expect(server.stderr().match(/psk_[\w-]{43}/g)).toHaveLength(2);
-    const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
-    const lines = logLines(server).filter(({ msg }) => String(msg).endsWith('listening'));
-    expect(new Set(lines.map(({ origin }) => origin))).toEqual(new Set([server.origin]));
-    await until(async () => {
-      const received = await listPets(server.origin, { key, headers: { connection: 'close' } });
-      expect(received.status).toBe(200);
-      const response = logLines(server).filter(({ msg }) => msg === 'request');
-      expect(new Set(response.map(({ pid }) => pid))).toEqual(new Set(workersOf(server)));
-    });
-    server.child.kill('SIGINT');
-    expect(await server.exited).toEqual({ code: 0, signal: null });
-    expect(workersOf(server).filter(lives)).toEqual([]);
-    expect(logLines(server).filter(({ msg }) => msg === 'stopped')).toHaveLength(3);
-  });
-
   test('a worker that gets SIGTERM is replaced once, before it has ended', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { ...env, ADMIN_PORT: '0' } });

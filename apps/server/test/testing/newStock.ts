@@ -1,6 +1,17 @@
-import { collections } from '@petstore/core';
+import { type Animal, collections } from '@petstore/core';
 import { openEmbeddedTransfer } from '@petstore/embedded-store';
-import { someAnimals } from './someAnimals.ts';
+
+const statuses = ['available', 'pending', 'sold', undefined] as const;
+
+/** Returns animals with every status and none, and with names that test the encoding. */
+export function someAnimals(count: number, from = 1): Animal[] {
+  return Array.from({ length: count }, (_, index) => {
+    const id = from + index;
+    const status = statuses[id % statuses.length];
+    const animal = { id, name: `animal ${id} \u0000 🐕`, categoryId: -id };
+    return status === undefined ? animal : { ...animal, status };
+  });
+}
 
 /** Fills a new data folder with animals and a key named `first`, whose hash is given. */
 export async function newStock(dataDir: string, animals: number, hash: string): Promise<void> {

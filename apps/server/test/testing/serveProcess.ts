@@ -8,21 +8,16 @@ import { listening, run, type RunOptions } from './petStoreProcess.ts';
 /** Starts processes on the embedded store for the conformance suite. */
 export const serveProcess =
   (options: RunOptions = {}): Serve =>
-  async ({ dataDir } = {}) => {
-    const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'petstore-')));
-    const env = {
-      PORT: '0',
-      DATA_DIR: folder,
-      API_KEY: apiKey,
-      ...options.env,
-    };
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+    const env = { PORT: '0', DATA_DIR: folder, API_KEY: apiKey };
     const { origin, stop } = await listening(run({ ...options, env }));
     return {
       origin,
       apiKey,
       async close() {
         await stop();
-        if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
+        await rm(folder, { recursive: true, force: true });
       },
     };
   };

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { collections, type Animal, animals, type Collection, type Store } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/embedded-store';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import type { RunningService } from 'trpc-gateway-runtime';
 import { onTestFinished } from 'vitest';
 import { startServer } from '../../src/serve.ts';
@@ -31,9 +29,7 @@ export async function startServerInProcess(
   env: Readonly<Record<string, string>> = {},
   change: StoreChange = () => ({}),
 ): Promise<RunningService> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-  // Registered first, so it runs last: the store is closed by then.
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder();
   const server = await startServer(
     readConfiguration({ PORT: '0', DATA_DIR: folder, API_KEY: apiKey, LOG_LEVEL: 'silent', ...env }),
     {

@@ -2,11 +2,13 @@ import type { TRPCError } from '@trpc/server';
 import type { ResponseControls } from 'trpc-gateway/procedures';
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { appRouter } from '../router.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
 import { categories, Category } from '../store/testing/contract.ts';
 import { memoryStore } from '../store/testing/memoryStore.ts';
 import { procedure, router } from '../trpc.ts';
+import { animals } from './animals.ts';
 import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './records.ts';
 
 const id = z.number();
@@ -55,16 +57,12 @@ beforeEach(() => {
   store = memoryStore();
 });
 
-function caller(idempotencyKey?: string) {
+function newContext(idempotencyKey?: string) {
   response = new FakeResponseControls();
-  const context = {
-    store,
-    response: response as unknown as ResponseControls,
-    caller: 'caller',
-    idempotencyKey,
-  };
-  return categoryRouter.createCaller(context);
+  return { store, response: response as unknown as ResponseControls, caller: 'caller', idempotencyKey };
 }
+
+const caller = (idempotencyKey?: string) => categoryRouter.createCaller(newContext(idempotencyKey));
 
 test('procedures list, create, get, update and delete records', async () => {
   const [dogs, cats] = [await caller().create({ name: 'Dogs' }), await caller().create({ name: 'Cats' })];
@@ -80,6 +78,13 @@ test('procedures list, create, get, update and delete records', async () => {
   expect(await caller().update({ id: 1, kind: null })).toEqual({ ...dogs, version: 3 });
   await caller().delete({ id: 1, ifVersion: 3 });
   expect(await caller().list({ limit: 9 })).toEqual([cats]);
+});
+
+test('getPet and listPets return a name of 100,000 characters that an earlier version stored', async () => {
+  const animal = await store.collection(animals).create({ name: 'é'.repeat(100_000), categoryId: 1 });
+  const pets = appRouter.createCaller(newContext());
+  expect(await pets.getPet({ petId: animal.id })).toEqual(animal);
+  expect(await pets.listPets()).toEqual([animal]);
 });
 
 test('createRecord creates one record per Idempotency-Key', async () => {

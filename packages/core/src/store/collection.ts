@@ -141,6 +141,12 @@ function rejectUnstorable(name: string, field: string, schema: z.ZodType): void 
 /** Returns the singular of a collection's name, for messages: `animals` → `animal`, `categories` → `category`. */
 export const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '');
 
+/** Returns the fields with a unique index. */
+export const uniqueFields = <Indexed extends string>({
+  indexes,
+}: CollectionDefinition<StoredRecord, Indexed>): Indexed[] =>
+  (Object.keys(indexes) as Indexed[]).filter((field) => indexes[field] === 'unique');
+
 /** An indexed field, and the value that it must have. */
 export interface IndexedCondition<Indexed extends string> {
   readonly field: Indexed;
@@ -168,7 +174,3 @@ export function indexedCondition<Indexed extends string>(
   }
   return condition;
 }
-
-/** Error for a collection that the store was opened without. */
-export const unknownCollection = ({ name }: { readonly name: string }) =>
-  new TypeError(`The store was opened without the collection ${name}. Add it to the option collections.`);

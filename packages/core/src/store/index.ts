@@ -9,8 +9,8 @@ export {
   type RecordChange,
   singular,
   type StoredRecord,
-  unknownCollection,
 } from './collection.ts';
+export { openedCollections } from './openedCollections.ts';
 export {
   applyChange,
   buildRecord,
@@ -42,6 +42,7 @@ export {
   batchLimit,
   type CollectionTransfer,
   isSameKey,
+  recordConflict,
   shouldPutReservation,
   type StoredReservation,
   type StoreTransfer,

@@ -13,8 +13,8 @@
  * - `key-reused`: the idempotency key was used with another input; nothing was stored.
  * - `too-many-reservations`: the caller has reached the limit of idempotency keys per day; nothing was stored.
  *   The oldest of them expires after `retryAfterSeconds`.
- * - `migration-needed`: an earlier version created the store, without a collection or an index of this one, or a database was
- *   restored in part; and it was opened with `migrate: false`.
+ * - `migration-needed`: an earlier version created the store, without a collection or an index of this one, and it was opened
+ *   with `migrate: false`.
  * - `closed`: the store was closed.
  * - `fatal`: this process can no longer use the store, and every later call fails with the same error. Nothing was
  *   stored. Restart the process.

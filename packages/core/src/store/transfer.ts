@@ -26,10 +26,12 @@ export interface CollectionTransfer {
    */
   records(after: number, limit: number, maxBytes?: number): MaybePromise<StoredRecord[]>;
   /**
-   * Stores records under their ids. They are durable when the promise resolves. After an error some may be stored.
+   * Stores records under their ids, except those that exist. They are durable when the promise resolves. After an error some
+   * may be stored.
+   * @returns the number of records that did not exist
    * @throws {StoreError} `conflict` if a different record has one of the ids
    */
-  put(records: readonly StoredRecord[]): Promise<void>;
+  put(records: readonly StoredRecord[]): Promise<number>;
   /** Returns the highest id that was ever assigned or leased; 0 before the first. */
   lastId(): MaybePromise<number>;
   /** Marks every id up to this one as used, so that no new record gets it. Call it before `put`. */
@@ -45,8 +47,6 @@ export interface CollectionTransfer {
 export interface StoreTransfer {
   /** Every collection of the store. */
   readonly collections: readonly CollectionTransfer[];
-  /** Whether nothing was ever stored: no record, no key, no assigned id. */
-  isEmpty(): MaybePromise<boolean>;
   /** Returns all keys in the order in which they were added. */
   keys(): MaybePromise<KeyRecord[]>;
   /**
@@ -84,6 +84,13 @@ export function batchLimit(maxBytes = Infinity): (record: StoredRecord) => boole
     return bytes >= maxBytes;
   };
 }
+
+/** Error for a record of the target that differs from that of the source. */
+export const recordConflict = ({ recordName }: CollectionDefinition, id: number) =>
+  new StoreError(
+    'conflict',
+    `The target has a different ${recordName} ${id} than the source. Choose an empty target.`,
+  );
 
 /** Whether both are the same key. Ignores `revokedAt` and `lastUsedAt`. */
 export const isSameKey = (put: KeyRecord, existing: KeyRecord | undefined): boolean =>

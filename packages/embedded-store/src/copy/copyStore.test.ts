@@ -1,84 +1,46 @@
-import { describe, expect, test } from 'vitest';
-import { type Animal, animals as definition } from '@petstore/core';
-import {
-  type CollectionTransfer,
-  type KeyRecord,
-  type StoredReservation,
-  StoreError,
-  type StoreTransfer,
-} from '@petstore/core/store';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Animal, animals } from '@petstore/core';
+import { type CollectionTransfer, StoreError, type StoreTransfer } from '@petstore/core/store';
+import { dataFolder } from '../testing/testData.ts';
 import { copyStore } from './copyStore.ts';
 
-interface Data {
-  readonly animals: Animal[];
-  keys: KeyRecord[];
-  readonly reservations: StoredReservation[];
-  last: number;
+// A copy between the stores: stores.test.ts. What a store does with the data of a copy: ../maintenance/transfer.test.ts.
+
+const animal = (id: number): Animal => ({ id, name: `${id} \u0000 🐕`, categoryId: -id, status: 'sold' });
+const animalsUpTo = (count: number) => Array.from({ length: count }, (_, index) => animal(1 + index));
+const keys = [
+  { hash: 'b', name: 'first', createdAt: 1, revokedAt: 5 },
+  { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
+];
+
+/** The animals of a transfer. */
+function animalsOf({ collections: [collection] }: StoreTransfer): CollectionTransfer {
+  if (collection === undefined) throw new Error('There are no animals.');
+  return collection;
 }
 
-/** The animals of a store in memory. `beforePut` is called before each batch is stored. */
-const animalsOf = (data: Data, beforePut: () => void = () => {}): CollectionTransfer => ({
-  definition,
-  count: () => data.animals.length,
-  records: (after, limit) => data.animals.filter(({ id }) => id > after).slice(0, limit),
-  put: async (animals) => {
-    await Promise.resolve();
-    beforePut();
-    data.animals.push(...(animals as Animal[]));
-    data.animals.sort((one, other) => one.id - other.id);
-  },
-  lastId: () => data.last,
-  raiseLastId: async (id) => {
-    data.last = Math.max(data.last, id);
-  },
-});
-
-/** A store in memory. @param animals replaces methods of its collection */
-function transferOf(
-  data: Data,
-  beforePut?: () => void,
-  animals: Partial<CollectionTransfer> = {},
-): StoreTransfer {
-  return {
-    collections: [{ ...animalsOf(data, beforePut), ...animals }],
-    isEmpty: () => data.last === 0 && data.keys.length === 0,
-    keys: () => [...data.keys],
-    putKeys: async (keys) => {
-      for (const key of keys) if (!data.keys.some(({ hash }) => hash === key.hash)) data.keys.push(key);
-    },
-    reservations: (after, limit) => data.reservations.filter(({ digest }) => digest > after).slice(0, limit),
-    putReservations: async (reservations) => {
-      for (const { recordId } of reservations)
-        expect(data.animals.some(({ id }) => id === recordId)).toBe(true);
-      data.reservations.push(...reservations);
-    },
-    close: async () => {},
-  };
-}
-
-const empty = (): Data => ({ animals: [], keys: [], reservations: [], last: 0 });
-
-const animal = (id: number): Animal =>
-  id % 3 === 0
-    ? { id, name: `animal ${id}`, categoryId: -id }
-    : { id, name: `${id} \u0000 🐕`, categoryId: id, status: id % 3 === 1 ? 'sold' : 'available' };
-
-/** Data with gaps between ids, as several processes create them. */
-const stocked = (count: number): Data => ({
-  animals: Array.from({ length: count }, (_, index) => animal(1 + index + 7 * Math.floor(index / 50))),
-  keys: [
-    { hash: 'b', name: 'first', createdAt: 1, revokedAt: 5 },
-    { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
-  ],
-  reservations: Array.from({ length: count / 2 }, (_, index) => ({
-    digest: String(index).padStart(64, '0'),
+/** Opens a new folder until the test ends. */
+async function newTransfer(count = 0): Promise<StoreTransfer> {
+  const transfer = await (await dataFolder([animals])).openTransfer();
+  onTestFinished(() => transfer.close());
+  if (count === 0) return transfer;
+  await animalsOf(transfer).raiseLastId(count * 2);
+  await animalsOf(transfer).put(animalsUpTo(count));
+  await transfer.putKeys(keys);
+  const reservation = {
     fingerprint: 'f',
     collection: 'animals',
     recordId: 1,
-    expiresAt: 9,
-  })),
-  last: count * 2,
-});
+    expiresAt: Date.now() + 60_000,
+  };
+  await transfer.putReservations([{ ...reservation, digest: 'ab'.repeat(32) }]);
+  return transfer;
+}
+
+/** Replaces how a transfer stores animals. */
+function withPut(transfer: StoreTransfer, put: CollectionTransfer['put']): StoreTransfer {
+  return { ...transfer, collections: [{ ...animalsOf(transfer), put }] };
+}
 
 const errorOf = (copying: Promise<unknown>) =>
   copying.then(
@@ -86,139 +48,92 @@ const errorOf = (copying: Promise<unknown>) =>
     ({ code, message }: StoreError) => `${code}: ${message}`,
   );
 
-describe('copyStore', () => {
-  test('copyStore copies animals, keys, the id counter and idempotency keys, and returns counts and a checksum', async () => {
-    const [from, to] = [stocked(5_000), empty()];
-    const copied = await copyStore(transferOf(from), transferOf(to));
-    expect(to).toEqual(from);
-    expect(copied).toEqual({
-      collections: [{ name: 'animals', recordName: 'animal', records: 5_000, put: 5_000 }],
+test('copyStore raises the id counter before it stores the first animal', async () => {
+  const [from, to] = [await newTransfer(10), await newTransfer()];
+  const put: CollectionTransfer['put'] = async (records) => {
+    expect(await animalsOf(to).lastId()).toBe(20);
+    return animalsOf(to).put(records);
+  };
+  expect(await copyStore(from, withPut(to, put))).toMatchObject({ collections: [{ records: 10 }] });
+});
+
+test.for([1, 2, 5])(
+  'copyStore completes a copy that was interrupted at batch %d, and stores only missing animals',
+  async (batch) => {
+    const [from, to] = [await newTransfer(5_000), await newTransfer()];
+    let batches = 0;
+    const puts: Promise<number>[] = [];
+    const put: CollectionTransfer['put'] = async (records) => {
+      if (++batches === batch) throw new StoreError('unavailable', 'gone');
+      const putting = animalsOf(to).put(records);
+      puts.push(putting);
+      return putting;
+    };
+    expect(await errorOf(copyStore(from, withPut(to, put)))).toBe('unavailable: gone');
+    await Promise.all(puts);
+    const copied = await animalsOf(to).count();
+    expect(copied).toBeLessThan(5_000);
+    expect(await to.reservations('', 10)).toEqual([]);
+    expect(await copyStore(from, to)).toEqual({
+      collections: [{ name: 'animals', recordName: 'animal', records: 5_000, put: 5_000 - copied }],
       keys: 2,
-      reservations: 2_500,
+      reservations: 1,
       checksum: expect.stringMatching(/^[\da-f]{64}$/),
     });
-    // The checksum depends only on the animals.
-    const back = await copyStore(transferOf({ ...to, keys: [], reservations: [] }), transferOf(empty()));
-    expect(back).toMatchObject({ keys: 0, reservations: 0, checksum: copied.checksum });
-    const none = empty();
-    const ofNone = await copyStore(transferOf(empty()), transferOf(none));
-    expect(ofNone).toMatchObject({ collections: [{ records: 0 }], keys: 0 });
-    expect(ofNone.checksum).not.toBe(copied.checksum);
-    expect(none).toEqual(empty());
-  });
+    expect(await animalsOf(to).records(0, 9_000)).toEqual(animalsUpTo(5_000));
+  },
+);
 
-  test('copyStore raises the id counter before it stores the first animal, and never lowers it', async () => {
-    const seen: number[] = [];
-    const [from, to] = [stocked(10), { ...empty(), last: 7 }];
-    await copyStore(
-      transferOf(from),
-      transferOf(to, () => seen.push(to.last)),
-    );
-    expect(seen).toEqual([20]);
-    to.last = 99;
-    await copyStore(transferOf(from), transferOf(to));
-    expect(to.last).toBe(99);
-  });
-
-  test.for([1, 2, 3, 5])(
-    'copyStore completes a copy that was interrupted at batch %d, and stores only missing animals',
-    async (batch) => {
-      const [from, to] = [stocked(5_000), empty()];
-      let batches = 0;
-      const faulty = transferOf(to, () => {
-        if (++batches === batch) throw new StoreError('unavailable', 'gone');
-      });
-      expect(await errorOf(copyStore(transferOf(from), faulty))).toBe('unavailable: gone');
-      const copiedCount = to.animals.length;
-      expect(copiedCount).toBeLessThan(5_000);
-      expect(to.reservations).toEqual([]);
-      expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
-        collections: [{ put: 5_000 - copiedCount }],
-      });
-      expect(to).toEqual(from);
-    },
+test.for([
+  ['a different animal', { ...animal(2), name: 'Max' }, 'a different animal 2 than the source'],
+  ['an additional animal', animal(52), 'animals that the source does not have'],
+] as const)('copyStore rejects a target that has %s', async ([, stored, what]) => {
+  const [from, to] = [await newTransfer(51), await newTransfer()];
+  await animalsOf(to).put([stored]);
+  expect(await errorOf(copyStore(from, to))).toBe(
+    `conflict: The target has ${what}. Choose an empty target.`,
   );
+});
 
-  test('copyStore returns the number of idempotency keys in the target', async () => {
-    const [from, to] = [stocked(100), empty()];
-    const forgetful: StoreTransfer = {
-      ...transferOf(to),
-      putReservations: (reservations) => transferOf(to).putReservations(reservations.slice(1)),
-    };
-    expect(await copyStore(transferOf(from), forgetful)).toMatchObject({ reservations: 49 });
-  });
+test.for([
+  ['an additional key', [{ hash: 'c', name: 'theirs', createdAt: 1 }], undefined],
+  ['a valid key that is revoked in the source', [{ hash: 'b', name: 'first', createdAt: 1 }], async () => {}],
+] as const)('copyStore rejects a target with %s, and copies no animals', async ([, theirs, putKeys]) => {
+  const [from, to] = [await newTransfer(5), await newTransfer()];
+  await to.putKeys(theirs);
+  expect(await errorOf(copyStore(from, { ...to, ...(putKeys && { putKeys }) }))).toBe(
+    'conflict: The target has API keys that the source does not have. Choose an empty target.',
+  );
+  expect(await animalsOf(to).count()).toBe(0);
+});
 
-  test('copyStore fills gaps at the start, in the middle and at the end', async () => {
-    const [from, to] = [stocked(3_000), { ...stocked(3_000), reservations: [] }];
-    to.animals.splice(2_900, 100);
-    to.animals.splice(1_000, 1_000);
-    to.animals.splice(0, 1);
-    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
-      collections: [{ put: 1_101 }],
-    });
-    expect(to).toEqual(from);
-  });
+test('copyStore rejects a target without a collection of the source', async () => {
+  const [from, to] = [await newTransfer(5), await newTransfer()];
+  expect(await errorOf(copyStore(from, { ...to, collections: [] }))).toBe(
+    'conflict: The target has no collection "animals": open both with the same collections.',
+  );
+});
 
-  test.for<[what: string, change: (to: Data) => void, id: number]>([
-    ['a different animal with the same id', ({ animals }) => (animals[1] = { ...animal(2), name: 'Max' }), 2],
-    ['an additional animal in a gap', ({ animals }) => animals.splice(50, 0, animal(52)), 52],
-    ['an additional animal at the end', ({ animals }) => animals.push(animal(9_999)), 9_999],
-  ])('copyStore rejects a target that has %s', async ([, change, id]) => {
-    const [from, to] = [stocked(100), stocked(100)];
-    change(to);
-    expect(await errorOf(copyStore(transferOf(from), transferOf(to)))).toBe(
-      `conflict: The target has a different animal ${id} than the source. Choose an empty target.`,
-    );
-  });
+test.for<[what: string, store: (records: readonly Animal[]) => readonly Animal[], count: number]>([
+  ['returns other animals than were stored', (all) => all.map((each) => ({ ...each, name: 'Rex' })), 100],
+  ['lacks an animal', (all) => all.slice(0, -1), 99],
+])('copyStore fails if the target %s', async ([, change, count]) => {
+  const [from, to] = [await newTransfer(100), await newTransfer()];
+  const lossy = withPut(to, (records) => animalsOf(to).put(change(records as Animal[])));
+  expect(await errorOf(copyStore(from, lossy))).toMatch(
+    new RegExp(
+      `^damaged: The copy differs from the source: ${count} of 100 animals, with checksum \\w{64} instead of \\w{64}\\.$`,
+    ),
+  );
+});
 
-  test('copyStore fails if a key is revoked in the source but not in the target', async () => {
-    const [from, to] = [stocked(5), stocked(5)];
-    to.keys = to.keys.map(({ revokedAt: _revoked, ...key }) => key);
-    const forgetful: StoreTransfer = { ...transferOf(to), putKeys: async () => {} };
-    expect(await errorOf(copyStore(transferOf(from), forgetful))).toMatch(/^conflict: /);
-  });
-
-  test.for<[what: string, store: (animals: Animal[]) => Animal[], count: number]>([
-    [
-      'returns a different animal than was stored',
-      (all) => all.map((each) => ({ ...each, name: 'Rex' })),
-      100,
-    ],
-    ['lacks an animal', (all) => all.slice(0, -1), 99],
-  ])('copyStore fails if the target %s', async ([, change, count]) => {
-    const [from, to] = [stocked(100), empty()];
-    const lossy = transferOf(to, undefined, {
-      put: (records) => animalsOf(to).put(change(records as Animal[])),
-    });
-    expect(await errorOf(copyStore(transferOf(from), lossy))).toMatch(
-      new RegExp(
-        `^damaged: The copy differs from the source: ${count} of 100 animals, with checksum \\w{64} instead of \\w{64}\\.$`,
-      ),
-    );
-  });
-
-  test('copyStore fails if the source changes during the copy', async () => {
-    const [from, to] = [stocked(100), empty()];
-    const copying = copyStore(
-      transferOf(from),
-      transferOf(to, () => from.animals.unshift(animal(-1))),
-    );
-    expect(await errorOf(copying)).toBe(
-      'damaged: The source changed during the copy. Stop its servers first.',
-    );
-  });
-
-  test('copyStore rejects a target with an additional key or without a collection, and copies no animals', async () => {
-    const theirs = { ...empty(), keys: [{ hash: 'c', name: 'theirs', createdAt: 1 }] };
-    expect(await errorOf(copyStore(transferOf(stocked(5)), transferOf(theirs)))).toBe(
-      'conflict: The target has API keys that the source does not have. Choose an empty target.',
-    );
-    expect(theirs.animals).toEqual([]);
-    const to = empty();
-    const target: StoreTransfer = { ...transferOf(to), collections: [] };
-    expect(await errorOf(copyStore(transferOf(stocked(5)), target))).toBe(
-      'conflict: The target has no collection "animals": open both with the same collections.',
-    );
-    expect(to).toEqual(empty());
-  });
+test('copyStore fails if the source changes during the copy', async () => {
+  const [from, to] = [await newTransfer(100), await newTransfer()];
+  const put: CollectionTransfer['put'] = async (records) => {
+    await animalsOf(from).put([animal(101)]);
+    return animalsOf(to).put(records);
+  };
+  expect(await errorOf(copyStore(from, withPut(to, put)))).toBe(
+    'damaged: The source changed during the copy. Stop its servers first.',
+  );
 });

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import {
   type CollectionDefinition,
   type CollectionTransfer,
   isSameKey,
   type KeyRecord,
-  singular,
   type StoredRecord,
-  type StoredReservation,
   StoreError,
   type StoreTransfer,
 } from '@petstore/core/store';
@@ -46,7 +43,7 @@ export interface CopiedCollection {
 export interface CopyResult {
   readonly collections: readonly CopiedCollection[];
   readonly keys: number;
-  /** Number of unexpired idempotency keys in the target. */
+  /** Number of unexpired idempotency keys. */
   readonly reservations: number;
   /** SHA-256 of all records as hex, equal for both stores. */
   readonly checksum: string;
@@ -92,6 +89,12 @@ export async function copyStore(
   return { collections, keys: keys.length, reservations, checksum: digest };
 }
 
+/** Whether nothing was ever stored: no record, no key, no assigned id. */
+export async function isEmptyStore({ collections, keys }: StoreTransfer): Promise<boolean> {
+  for (const each of collections) if ((await each.lastId()) > 0) return false;
+  return (await keys()).length === 0;
+}
+
 interface Pair {
   readonly source: CollectionTransfer;
   readonly target: CollectionTransfer;
@@ -118,20 +121,26 @@ async function verify(
 ): Promise<void> {
   const targetChecksum = createRecordChecksum();
   const counts: string[] = [];
-  let isComplete = true;
   for (const [index, { target }] of pairs.entries()) {
-    const { name, records: total } = copied[index] ?? { name: '', records: 0 };
+    const { name } = target.definition;
+    const total = copied[index]?.records ?? 0;
     let done = 0;
     for await (const page of pages(target)) {
       for (const record of page) targetChecksum.add(target.definition, record);
       done += page.length;
       onProgress({ phase: 'verifying', collection: name, done, total });
     }
-    isComplete &&= done === total;
+    if (done > total) {
+      throw new StoreError(
+        'conflict',
+        `The target has ${name} that the source does not have. Choose an empty target.`,
+      );
+    }
     counts.push(`${done} of ${total} ${name}`);
   }
+  // Also differs if a record is missing.
   const digest = targetChecksum.digest();
-  if (isComplete && digest === checksum) return;
+  if (digest === checksum) return;
   throw new StoreError(
     'damaged',
     `The copy differs from the source: ${counts.join(', ')}, with checksum ${digest} instead of ${checksum}.`,
@@ -144,36 +153,25 @@ async function copyRecords(
   checksum: ReturnType<typeof createRecordChecksum>,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<{ readonly count: number; readonly put: number }> {
-  const { name } = from.definition;
+  const { definition } = from;
   const total = await from.count();
-  const existing = createRecordReader(to);
   const puts = new Set<Promise<void>>();
   let count = 0;
   let put = 0;
   for await (const page of pages(from)) {
-    const missing: StoredRecord[] = [];
-    for (const record of page) {
-      checksum.add(from.definition, record);
-      count += 1;
-      // Awaits only to read a page: this line runs for every record.
-      const existingRecord = existing.current() ?? (existing.ended() ? undefined : await existing.read());
-      if (existingRecord === undefined || existingRecord.id > record.id) missing.push(record);
-      else if (isDeepStrictEqual(existingRecord, record)) existing.next();
-      else throw recordConflict(name, Math.min(existingRecord.id, record.id));
-    }
-    if (missing.length > 0) {
-      put += missing.length;
-      // A rejected promise stays in the set, and its error is thrown below.
-      const putting = to.put(missing).then(() => void puts.delete(putting));
-      putting.catch(() => {});
-      puts.add(putting);
-    }
+    for (const record of page) checksum.add(definition, record);
+    count += page.length;
+    // A rejected promise stays in the set, and its error is thrown below.
+    const putting = to.put(page).then((missing) => {
+      put += missing;
+      puts.delete(putting);
+    });
+    putting.catch(() => {});
+    puts.add(putting);
     if (puts.size >= PUTS_AT_ONCE) await Promise.race(puts);
-    onProgress({ phase: 'copying', collection: name, done: count, total });
+    onProgress({ phase: 'copying', collection: definition.name, done: count, total });
   }
   await Promise.all(puts);
-  const extra = existing.current() ?? (existing.ended() ? undefined : await existing.read());
-  if (extra !== undefined) throw recordConflict(name, extra.id);
   return { count, put };
 }
 
@@ -195,30 +193,18 @@ function createRecordChecksum() {
 
 /**
  * Copies idempotency keys. Call it after the records, because a retry looks for the record of its key.
- * @returns the number of keys in the target
+ * @returns their number
  */
 async function copyReservations(from: StoreTransfer, to: StoreTransfer): Promise<number> {
-  for await (const page of reservationPages(from)) await to.putReservations(page);
-  let count = 0;
-  for await (const page of reservationPages(to)) count += page.length;
-  return count;
-}
-
-async function* reservationPages(store: StoreTransfer): AsyncGenerator<StoredReservation[]> {
-  for (let after = ''; ;) {
-    const page = await store.reservations(after, BATCH_ROWS);
+  for (let count = 0, after = ''; ;) {
+    const page = await from.reservations(after, BATCH_ROWS);
     const last = page.at(-1);
-    if (last === undefined) return;
-    yield page;
+    if (last === undefined) return count;
+    await to.putReservations(page);
+    count += page.length;
     after = last.digest;
   }
 }
-
-const recordConflict = (collection: string, id: number) =>
-  new StoreError(
-    'conflict',
-    `The target has a different ${singular(collection)} ${id} than the source. Choose an empty target.`,
-  );
 
 const sortByName = (records: readonly KeyRecord[]): KeyRecord[] =>
   records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -240,27 +226,4 @@ async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredReco
     yield page;
     after = last.id;
   }
-}
-
-/** Reads the records of a collection one by one, a page at a time. It reads nothing after the last page. */
-function createRecordReader(collection: CollectionTransfer) {
-  const reading = pages(collection);
-  let page: readonly StoredRecord[] = [];
-  let index = 0;
-  let ended = false;
-  return {
-    /** Returns `undefined` if a page must be read first, or no record is left. */
-    current: (): StoredRecord | undefined => page[index],
-    ended: () => ended,
-    next(): void {
-      index++;
-    },
-    async read(): Promise<StoredRecord | undefined> {
-      const { value, done } = await reading.next();
-      if (done === true) ended = true;
-      page = done === true ? [] : value;
-      index = 0;
-      return page[index];
-    },
-  };
 }

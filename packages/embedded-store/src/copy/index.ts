@@ -5,4 +5,5 @@ export {
   type CopyOptions,
   type CopyProgress,
   copyStore,
+  isEmptyStore,
 } from './copyStore.ts';

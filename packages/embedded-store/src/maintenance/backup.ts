@@ -89,9 +89,7 @@ async function rejectUsed(target: string): Promise<void> {
 }
 
 async function copySnapshot(dataDir: string, file: string): Promise<void> {
-  const folder = await openDataFolder(dataDir, { create: false }).catch((error: unknown) => {
-    throw toStoreError(error, dataDir);
-  });
+  const folder = await openDataFolder(dataDir, { create: false });
   try {
     // Not compacted: LMDB would walk every page, and a damaged one would end the process.
     await folder.root.backup(file, false).catch(async (error: unknown) => {

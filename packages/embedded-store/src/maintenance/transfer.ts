@@ -6,11 +6,11 @@ import {
   type CollectionTransfer,
   isSameKey,
   type KeyRecord,
-  StoreError,
+  recordConflict,
   type StoreTransfer,
 } from '@petstore/core/store';
 import { Records } from '../collection.ts';
-import { toReadError, toStoreError } from '../errors.ts';
+import { toReadError } from '../errors.ts';
 import { createGroupCommit } from '../groupCommit.ts';
 import { openKeys } from '../keys.ts';
 import { openDataFolder } from '../open.ts';
@@ -20,15 +20,7 @@ import { openReservations } from '../reservations.ts';
 /** Opens a data folder for a copy. @throws {StoreError} if it cannot be opened */
 export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promise<StoreTransfer> {
   const dataDir = resolve(options.dataDir);
-  const { create = true, collections: definitions, migrate = true, onMigrated } = options;
-  const folder = await openDataFolder(dataDir, {
-    create,
-    collections: definitions,
-    migrate,
-    onMigrated,
-  }).catch((error: unknown) => {
-    throw toStoreError(error, dataDir);
-  });
+  const folder = await openDataFolder(dataDir, options);
   const { root } = folder;
   const keys = openKeys(folder);
   const reservations = openReservations(folder);
@@ -55,12 +47,10 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
             const stored = collection.get(record.id);
             if (stored === undefined) return true;
             if (isDeepStrictEqual(stored, record)) return false;
-            throw new StoreError(
-              'conflict',
-              `The data folder ${dataDir} has a different ${definition.recordName} ${record.id}.`,
-            );
+            throw recordConflict(definition, record.id);
           });
           for (const record of missing) collection.restore(record);
+          return missing.length;
         }),
       lastId: () => read(() => collection.lastId()),
       raiseLastId: (id) => write(() => collection.raiseLastId(id)),
@@ -77,13 +67,8 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     if (revokedAt !== undefined) keys.revoke(name, revokedAt);
   }
 
-  const collections = definitions.map(openTransfer);
   return {
-    collections,
-    async isEmpty() {
-      for (const each of collections) if ((await each.lastId()) > 0 || (await each.count()) > 0) return false;
-      return read(() => keys.list().length === 0);
-    },
+    collections: options.collections.map(openTransfer),
     keys: () => read(() => keys.list()),
     // One transaction per key: a job must throw before it writes, and a conflict may come after the first key.
     putKeys: async (incoming) => {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type CollectionDefinition, mismatch, singular } from '@petstore/core/store';
+import type { Database } from 'lmdb';
 import { indexName, type IndexTable, openCollectionTables } from '../collection.ts';
 import { KEY_COUNTER, openCounter, recordCounter } from '../table.ts';
-import { toStoreError } from '../errors.ts';
 import { openKeyTables } from '../keys.ts';
 import type { DataFolder } from '../folder.ts';
 import { openDataFolder } from '../open.ts';
@@ -64,14 +64,11 @@ export async function verifyFolder({
   onProgress,
   onTable,
 }: VerifyOptions): Promise<void> {
-  const path = resolve(dataDir);
-  const folder = await openDataFolder(path, { create: false, collections }).catch((error: unknown) => {
-    throw toStoreError(error, path);
-  });
+  const folder = await openDataFolder(resolve(dataDir), { create: false, migrate: false, collections });
   try {
-    const opened = openVerifiedTables(folder, collections);
+    const tablesByName = openVerifiedTables(folder, collections);
     for (const table of tables) {
-      const { walk, count } = opened.get(table) ?? unknownTable(table);
+      const { table: opened, walk } = tablesByName.get(table) ?? unknownTable(table);
       // After a failed read a snapshot is unusable.
       folder.root.resetReadTxn();
       onProgress(table);
@@ -89,7 +86,7 @@ export async function verifyFolder({
           entries += 1;
           if (entries % PROGRESS_INTERVAL === 0) onProgress(table, last);
         }, report);
-        const counted = count();
+        const counted = opened.getCount();
         if (entries !== counted) report(`it has ${entries} entries, but LMDB counted ${counted}`);
       } catch (error) {
         report(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
@@ -108,26 +105,23 @@ type Walk = (onEntry: (key: string) => void, report: Report) => void;
 type Report = (clause: string, isIntact?: boolean) => void;
 
 interface VerifiedTable {
+  /** Has LMDB's own count of entries. */
+  readonly table: Pick<Database, 'getCount'>;
   readonly walk: Walk;
-  /** Returns LMDB's own count of entries. */
-  readonly count: () => number;
 }
 
 function unknownTable(name: string): never {
   throw new TypeError(`There is no table ${name}.`);
 }
 
-function openVerifiedTables(
+const openVerifiedTables = (
   folder: DataFolder,
   definitions: readonly CollectionDefinition[],
-): ReadonlyMap<string, VerifiedTable> {
-  const tables = new Map<string, VerifiedTable>();
-  for (const definition of definitions) {
-    for (const [name, table] of collectionTables(folder, definition)) tables.set(name, table);
-  }
-  for (const [name, table] of internalTables(folder)) tables.set(name, table);
-  return tables;
-}
+): ReadonlyMap<string, VerifiedTable> =>
+  new Map([
+    ...definitions.flatMap((definition) => collectionTables(folder, definition)),
+    ...internalTables(folder),
+  ]);
 
 function collectionTables(
   folder: DataFolder,
@@ -176,10 +170,10 @@ function collectionTables(
       }
     };
   return [
-    [name, { walk: walkRows, count: () => rows.getCount() }],
+    [name, { table: rows, walk: walkRows }],
     ...indexes.map((index): [string, VerifiedTable] => [
       indexName(name, index.field),
-      { walk: walkIndex(index), count: () => index.ids.getCount() },
+      { table: index.ids, walk: walkIndex(index) },
     ]),
   ];
 }
@@ -189,81 +183,78 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
   const { reservations, expiries, callers } = openReservationTables(folder);
   const keyCounter = openCounter(folder, KEY_COUNTER);
 
-  const walks = {
-    keys: (onEntry, report) => {
-      let last = 0;
-      for (const { key, value } of keys.getRange()) {
-        // Copied, because lmdb's buffers are valid only until its next read.
-        const hash = Buffer.from(key).toString();
-        if (value?.record.hash !== hash) report('the record of an API key is invalid');
-        else {
-          const { number, record } = value;
-          last = Math.max(last, number);
-          const indexedHash = hashes.get(Buffer.from(record.name));
-          // A damaged entry is reported for its own table.
-          if (indexedHash !== null && indexedHash !== hash) {
-            report(`the API key ${JSON.stringify(record.name)} is not in the index of names`);
-          }
+  const walkKeys: Walk = (onEntry, report) => {
+    let last = 0;
+    for (const { key, value } of keys.getRange()) {
+      // Copied, because lmdb's buffers are valid only until its next read.
+      const hash = Buffer.from(key).toString();
+      if (value?.record.hash !== hash) report('the record of an API key is invalid');
+      else {
+        const { number, record } = value;
+        last = Math.max(last, number);
+        const indexedHash = hashes.get(Buffer.from(record.name));
+        // A damaged entry is reported for its own table.
+        if (indexedHash !== null && indexedHash !== hash) {
+          report(`the API key ${JSON.stringify(record.name)} is not in the index of names`);
         }
-        onEntry('an API key');
       }
-      if (last > keyCounter.last()) {
-        report(`the counter of API keys (${keyCounter.last()}) is behind number ${last}`);
-      }
-    },
-    'keys.hashes': (onEntry, report) => {
-      for (const { key, value } of hashes.getRange()) {
-        const name = JSON.stringify(Buffer.from(key).toString());
-        if (value === null || value === undefined)
-          report(`the index entry of the API key ${name} is invalid`);
-        else if (keys.get(Buffer.from(value)) === undefined) report(`the API key ${name} has no record`);
-        onEntry(`the API key ${name}`);
-      }
-    },
-    reservations: (onEntry, report) => {
-      for (const { key, value } of reservations.getRange()) {
-        const digest = Buffer.from(key);
-        if (value === null) report('the record of an idempotency key is invalid');
-        else {
-          const { collection, recordId, expiresAt } = value;
-          const created = `${singular(collection)} ${recordId}`;
-          // The record may have been deleted since, but it must have been created.
-          if (recordId > openCounter(folder, recordCounter(collection)).last()) {
-            report(`an idempotency key names ${created}, which was never created`);
-          }
-          if (!expiries.doesExist(expiryEntry(expiresAt, digest))) {
-            report(`the idempotency key of ${created} is not in the index of expiry times`);
-          }
+      onEntry('an API key');
+    }
+    if (last > keyCounter.last()) {
+      report(`the counter of API keys (${keyCounter.last()}) is behind number ${last}`);
+    }
+  };
+  const walkHashes: Walk = (onEntry, report) => {
+    for (const { key, value } of hashes.getRange()) {
+      const name = JSON.stringify(Buffer.from(key).toString());
+      if (value === null || value === undefined) report(`the index entry of the API key ${name} is invalid`);
+      else if (keys.get(Buffer.from(value)) === undefined) report(`the API key ${name} has no record`);
+      onEntry(`the API key ${name}`);
+    }
+  };
+  const walkReservations: Walk = (onEntry, report) => {
+    for (const { key, value } of reservations.getRange()) {
+      const digest = Buffer.from(key);
+      if (value === null) report('the record of an idempotency key is invalid');
+      else {
+        const { collection, recordId, expiresAt } = value;
+        const created = `${singular(collection)} ${recordId}`;
+        // The record may have been deleted since, but it must have been created.
+        if (recordId > openCounter(folder, recordCounter(collection)).last()) {
+          report(`an idempotency key names ${created}, which was never created`);
         }
-        onEntry('an idempotency key');
-      }
-    },
-    'reservations.expiries': (onEntry, report) => {
-      const now = Date.now();
-      for (const key of expiries.getKeys()) {
-        const entry = Buffer.from(key);
-        const expiresAt = entry.readDoubleBE();
-        const reservation = reservations.get(entry.subarray(8));
-        // Expired entries may remain: a sweep removes a few at a time, and a key that is used again after it expired gets a
-        // second entry.
-        if (expiresAt > now && reservation !== null && !((reservation?.expiresAt ?? 0) >= expiresAt)) {
-          report(`the entry that expires at ${new Date(expiresAt).toISOString()} has no idempotency key`);
+        if (!expiries.doesExist(expiryEntry(expiresAt, digest))) {
+          report(`the idempotency key of ${created} is not in the index of expiry times`);
         }
-        onEntry('an idempotency key');
       }
-    },
-    'reservations.callers': (onEntry, report) => {
-      for (const { value } of callers.getRange()) {
-        if (value === null) report("the record of a caller's idempotency keys is invalid");
-        onEntry('the idempotency keys of a caller');
+      onEntry('an idempotency key');
+    }
+  };
+  const walkExpiries: Walk = (onEntry, report) => {
+    const now = Date.now();
+    for (const key of expiries.getKeys()) {
+      const entry = Buffer.from(key);
+      const expiresAt = entry.readDoubleBE();
+      const reservation = reservations.get(entry.subarray(8));
+      // Expired entries may remain: a sweep removes a few at a time, and a key that is used again after it expired gets a
+      // second entry.
+      if (expiresAt > now && reservation !== null && !((reservation?.expiresAt ?? 0) >= expiresAt)) {
+        report(`the entry that expires at ${new Date(expiresAt).toISOString()} has no idempotency key`);
       }
-    },
-  } satisfies Record<string, Walk>;
+      onEntry('an idempotency key');
+    }
+  };
+  const walkCallers: Walk = (onEntry, report) => {
+    for (const { value } of callers.getRange()) {
+      if (value === null) report("the record of a caller's idempotency keys is invalid");
+      onEntry('the idempotency keys of a caller');
+    }
+  };
   return [
-    ['keys', { walk: walks.keys, count: () => keys.getCount() }],
-    ['keys.hashes', { walk: walks['keys.hashes'], count: () => hashes.getCount() }],
-    ['reservations', { walk: walks.reservations, count: () => reservations.getCount() }],
-    ['reservations.expiries', { walk: walks['reservations.expiries'], count: () => expiries.getCount() }],
-    ['reservations.callers', { walk: walks['reservations.callers'], count: () => callers.getCount() }],
+    ['keys', { table: keys, walk: walkKeys }],
+    ['keys.hashes', { table: hashes, walk: walkHashes }],
+    ['reservations', { table: reservations, walk: walkReservations }],
+    ['reservations.expiries', { table: expiries, walk: walkExpiries }],
+    ['reservations.callers', { table: callers, walk: walkCallers }],
   ];
 }

@@ -1,17 +1,18 @@
 import type { Collection, Filter } from 'mongodb';
-import type {
-  CollectionDefinition,
-  IndexedCondition,
-  NewRecord,
-  RecordChange,
-  StoredRecord,
+import {
+  type CollectionDefinition,
+  type IndexedCondition,
+  type NewRecord,
+  type RecordChange,
+  type StoredRecord,
+  uniqueFields,
 } from '../collection.ts';
 import { applyChange, buildRecord, checkVersion, throwIncompatible } from '../record.ts';
 import type { ListQuery, Page } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import type { Counter } from './counter.ts';
 import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
-import type { StoreOperation, OperationRunner } from './operation.ts';
+import type { StoreOperation } from './operation.ts';
 import {
   decodeRecord,
   decodeRow,
@@ -22,15 +23,11 @@ import {
   type RecordRow,
 } from './rows.ts';
 
-/** How long the tombstone of an idempotently created record keeps its id, in seconds. Longer than a reservation is valid. */
-const TOMBSTONE_SECONDS = 90_000;
-
 /** What the records of a collection need. */
 export interface RecordsOptions<Stored extends StoredRecord, Indexed extends string> {
   readonly rows: Collection<RecordRow>;
   readonly definition: CollectionDefinition<Stored, Indexed>;
   readonly ids: Counter;
-  readonly operations: OperationRunner;
   readonly label: DatabaseLabel;
 }
 
@@ -39,20 +36,13 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
   readonly definition: CollectionDefinition<Stored, Indexed>;
   readonly ids: Counter;
   readonly #rows: Collection<RecordRow>;
-  readonly #operations: OperationRunner;
   readonly #label: DatabaseLabel;
-  readonly #uniques: readonly string[];
-  #hasTombstoneIndex = false;
 
-  constructor({ rows, definition, ids, operations, label }: RecordsOptions<Stored, Indexed>) {
+  constructor({ rows, definition, ids, label }: RecordsOptions<Stored, Indexed>) {
     this.definition = definition;
     this.ids = ids;
     this.#rows = rows;
-    this.#operations = operations;
     this.#label = label;
-    this.#uniques = Object.keys(definition.indexes).filter(
-      (field) => definition.indexes[field as Indexed] === 'unique',
-    );
   }
 
   async find(operation: StoreOperation, id: number): Promise<RecordRow | null> {
@@ -91,12 +81,13 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
       // The driver retried the insert, so the existing record may be this one.
       this.#rejectUnknownOutcome(operation, record.id, 'already existed');
       await this.checkUnique(operation, record);
+      const hasUniques = uniqueFields(this.definition).length > 0;
       // The counter is less than the ids of stored records.
-      if ((await this.find(operation, record.id)) !== null || this.#uniques.length === 0) {
+      if ((await this.find(operation, record.id)) !== null || !hasUniques) {
         await this.ids.skipPast(operation, record.id);
       }
       // A value may be taken by a record that the majority has not confirmed yet.
-      if (this.#uniques.length > 0) await operation.pause();
+      if (hasUniques) await operation.pause();
     }
   }
 
@@ -139,10 +130,8 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
       } else {
         // A tombstone keeps the id: otherwise a delayed call with the same idempotency key would create the record again.
         const tombstone = { _reservation: row._reservation, _deletedAt: new Date() };
-        if ((await this.#rows.replaceOne(filter, tombstone, operation.commandOptions)).matchedCount === 1) {
-          this.#ensureTombstoneIndex();
+        if ((await this.#rows.replaceOne(filter, tombstone, operation.commandOptions)).matchedCount === 1)
           return true;
-        }
       }
       await this.#pauseAfterConflict(operation, id);
     }
@@ -173,7 +162,7 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
   /** @throws {StoreError} `conflict` if another record has one of its unique values */
   async checkUnique(operation: StoreOperation, record: StoredRecord): Promise<void> {
     // A query per field, because the errors of some servers do not name the field.
-    for (const field of this.#uniques) {
+    for (const field of uniqueFields(this.definition)) {
       const value: unknown = Reflect.get(record, field);
       if (value === undefined) continue;
       const other = await this.#rows.findOne(
@@ -229,22 +218,6 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
       else if (field !== 'id') filter[field] = value === null ? { $type: 'null' } : value;
     }
     return filter;
-  }
-
-  /** Creates the TTL index that removes tombstones, with the first tombstone of this process. */
-  #ensureTombstoneIndex(): void {
-    if (this.#hasTombstoneIndex) return;
-    this.#hasTombstoneIndex = true;
-    this.#operations
-      .runInternal(({ commandOptions }) =>
-        this.#rows.createIndex(
-          { _deletedAt: 1 },
-          { ...commandOptions, sparse: true, expireAfterSeconds: TOMBSTONE_SECONDS },
-        ),
-      )
-      .catch(() => {
-        this.#hasTombstoneIndex = false;
-      });
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MongoClient } from 'mongodb';
 import type { MaybePromise } from '../store.ts';
 import type { StoreError } from '../storeError.ts';
+import { type DatabaseLabel, storeError, toStoreError } from './errors.ts';
 
 /** Time between two attempts to connect, in milliseconds. */
 const RETRY_MS = 500;
@@ -13,8 +14,7 @@ export interface ConnectionOptions<Opened> {
   readonly open: (client: MongoClient) => Promise<Opened>;
   /** How long a replaced client serves its operations, and a client may take to close, in milliseconds. */
   readonly timeoutMs: number;
-  readonly toStoreError: (error: unknown) => StoreError;
-  readonly closed: () => StoreError;
+  readonly label: DatabaseLabel;
 }
 
 /** A client of the database that is kept connected, and replaced if it fails. It starts to connect at once. */
@@ -34,13 +34,8 @@ export class Connection<Opened> {
     this.#untilConnected = this.#connectUntilStopped();
   }
 
-  /** What `open` returned for the current client; `undefined` before the first connection. */
-  get current(): Opened | undefined {
-    return this.#current?.opened;
-  }
-
   /**
-   * Returns `current`. Before the first connection it waits for the first attempt to connect. After a failed attempt it fails
+   * Returns what `open` returned for the current client. Before the first connection it waits for the first attempt to connect. After a failed attempt it fails
    * immediately until one succeeds.
    */
   opened(): MaybePromise<Opened> {
@@ -71,7 +66,7 @@ export class Connection<Opened> {
   async #afterFirst(): Promise<Opened> {
     await this.#first;
     if (this.#current !== undefined) return this.#current.opened;
-    throw this.#error ?? this.#options.closed();
+    throw this.#error ?? storeError('closed', this.#options.label);
   }
 
   #connectOnce(client = this.#options.newClient()): Promise<void> {
@@ -90,7 +85,7 @@ export class Connection<Opened> {
       if (this.#current !== undefined) void this.#retire(this.#current.client);
       this.#current = { client, opened };
     } catch (error) {
-      this.#error = this.#options.toStoreError(error);
+      this.#error = toStoreError(error, this.#options.label, 'not-stored');
       await this.#closeClient(client);
     }
   }

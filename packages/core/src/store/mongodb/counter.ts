@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import type { MaybePromise } from '../store.ts';
 import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { CommandOptions, StoreOperation, OperationRunner } from './operation.ts';
-import { type CounterRow, int64, type RecordRow } from './rows.ts';
+import { type Collections, int64, type RecordRow } from './rows.ts';
 
 /** Number of ids per lease. If each create took its own id, all would wait for one document. */
 const BLOCK_SIZE = 64;
@@ -19,20 +19,13 @@ interface Block {
   readonly last: number;
 }
 
-/** A collection of records and the counter of its ids. */
-export interface CounterSource {
-  /** Name of the collection. */
-  readonly name: string;
-  readonly records: Collection<RecordRow>;
-  readonly counters: Collection<CounterRow>;
-}
-
 /**
  * Opens the id counter of a collection. It leases ids in blocks, each with one atomic `$inc`. Ids ascend within a process and
  * are never reused. A lost response to a lease leaves a gap.
  */
 export function openCounter(
-  source: () => MaybePromise<CounterSource>,
+  name: string,
+  collections: () => MaybePromise<Collections>,
   operations: OperationRunner,
   label: DatabaseLabel,
 ) {
@@ -48,7 +41,7 @@ export function openCounter(
   }
 
   async function takeBlock(operation: StoreOperation): Promise<void> {
-    const last = await increase(operation, await source(), BLOCK_SIZE);
+    const last = await increase(operation, await collections(), name);
     if (!Number.isSafeInteger(last))
       throw storeError('damaged', label, 'the counter of ids is not an integer');
     blocks.push({ next: last - BLOCK_SIZE + 1, last });
@@ -88,7 +81,7 @@ export function openCounter(
 
     /** Raises the counter above the ids of all stored records. Call it if a leased id is taken by a record. */
     async skipPast(operation: StoreOperation, taken: number): Promise<void> {
-      const last = await raiseCounter(operation.commandOptions, await source(), taken);
+      const last = await raiseCounter(operation.commandOptions, await collections(), name, taken);
       blocks = blocks.filter(({ next }) => next > last);
     },
   };
@@ -97,10 +90,7 @@ export function openCounter(
 export type Counter = ReturnType<typeof openCounter>;
 
 /** Returns the greatest id of a stored record; 0 if there are none. */
-export async function greatestId(
-  commandOptions: CommandOptions,
-  records: Collection<RecordRow>,
-): Promise<number> {
+async function greatestId(commandOptions: CommandOptions, records: Collection<RecordRow>): Promise<number> {
   const row = await records.findOne(
     { _id: { $gt: int64(0) } },
     { ...commandOptions, sort: { _id: -1 }, projection: { _id: 1 } },
@@ -116,10 +106,11 @@ export async function greatestId(
  */
 export async function raiseCounter(
   commandOptions: CommandOptions,
-  { name, records, counters }: CounterSource,
+  { records, counters }: Collections,
+  name: string,
   minimum = 0,
 ): Promise<number> {
-  const last = Math.max(minimum, await greatestId(commandOptions, records));
+  const last = Math.max(minimum, await greatestId(commandOptions, records(name)));
   if (last > 0) {
     await insertOrUpdate(() =>
       counters.updateOne({ _id: name }, { $max: { last: int64(last) } }, { ...commandOptions, upsert: true }),
@@ -128,15 +119,11 @@ export async function raiseCounter(
   return last;
 }
 
-async function increase(
-  operation: StoreOperation,
-  { name, counters }: CounterSource,
-  by: number,
-): Promise<number> {
+async function increase(operation: StoreOperation, { counters }: Collections, name: string): Promise<number> {
   const row = await insertOrUpdate(() =>
     counters.findOneAndUpdate(
       { _id: operation.trackSend(name) },
-      { $inc: { last: int64(by) } },
+      { $inc: { last: int64(BLOCK_SIZE) } },
       { ...operation.commandOptions, upsert: true, returnDocument: 'after' },
     ),
   );

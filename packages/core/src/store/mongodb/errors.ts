@@ -1,6 +1,5 @@
 import { BSON, MongoError, MongoErrorLabel, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { StoreError, type StoreErrorCode } from '../storeError.ts';
-import type { WriteOutcome } from './operation.ts';
 
 /** Describes the database in messages. */
 export interface DatabaseLabel {
@@ -9,6 +8,14 @@ export interface DatabaseLabel {
   /** Texts that messages must not contain: user name, password and other secrets of the URI. */
   readonly secrets: readonly string[];
 }
+
+/**
+ * Outcome of the writes of an operation that fails:
+ * - `not-stored`: no write was sent, or its rejection was already handled
+ * - `unless-rejected`: a write was sent; it was not stored only if the server rejected it
+ * - `unknown`: the driver retried a write, or other calls may store the record
+ */
+export type WriteOutcome = 'not-stored' | 'unless-rejected' | 'unknown';
 
 /**
  * Codes with a message below. `fatal` does not occur, because the store recovers when the database does. Errors with the

@@ -1,17 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type CollectionDefinition,
-  indexedCondition,
-  unknownCollection,
-  type StoredRecord,
-} from '../collection.ts';
+import { type CollectionDefinition, indexedCondition, type StoredRecord } from '../collection.ts';
+import { openedCollections } from '../openedCollections.ts';
 import { expectedVersion, MAX_RESERVATIONS } from '../record.ts';
 import type { StoreCloseOptions, Collection, KeyStore, Store } from '../store.ts';
 import { Records } from './collection.ts';
 import { openCounter } from './counter.ts';
 import { type DatabaseLabel, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
-import { type Collections, counterSource } from './database.ts';
+import type { Collections } from './rows.ts';
 import { type Database, openDatabase } from './open.ts';
 import type { OperationOptions, OperationRunner, StoreOperation } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
@@ -32,21 +28,13 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
   const database = openDatabase(options, (collections, label, operations) =>
     openTables(collections, label, operations, options),
   );
-  const created = new Map<unknown, unknown>(
-    options.collections.map((definition) => [definition, createCollection(database, definition)]),
-  );
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
 
   return {
-    collection<Stored extends StoredRecord, Indexed extends string>(
-      definition: CollectionDefinition<Stored, Indexed>,
-    ) {
-      const collection = created.get(definition);
-      if (collection === undefined) throw unknownCollection(definition);
-      // The collection was created from this definition.
-      return collection as Collection<Stored, Indexed>;
-    },
+    collection: openedCollections(options.collections, (definition) =>
+      createCollection(database, definition),
+    ),
     keys: createKeyStore(database),
     async ready() {
       // Concurrent callers share a check: readiness probes need no credential.
@@ -54,8 +42,6 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
         checking = undefined;
       });
       await checking;
-      const indexError = database.ensureIndexes();
-      if (indexError !== undefined) throw indexError;
     },
     close({ timeoutMs }: StoreCloseOptions = {}) {
       closing ??= timeoutMs === undefined ? database.close() : closeWithin(database, timeoutMs);
@@ -96,22 +82,10 @@ function createCollection<Stored extends StoredRecord, Indexed extends string>(
 ): Collection<Stored, Indexed> {
   const { label, operations, getTables } = database;
   const { name } = definition;
-  const ids = openCounter(
-    async () => counterSource((await getTables()).collections, name),
-    operations,
-    label,
-  );
-  const opened = new WeakMap<Collections, Records<Stored, Indexed>>();
-
+  const ids = openCounter(name, async () => (await getTables()).collections, operations, label);
   /** Returns the records of the current client's collections. */
-  function recordsIn(collections: Collections): Records<Stored, Indexed> {
-    let records = opened.get(collections);
-    if (records === undefined) {
-      records = new Records({ rows: collections.records(name), definition, ids, operations, label });
-      opened.set(collections, records);
-    }
-    return records;
-  }
+  const recordsIn = (collections: Collections) =>
+    new Records({ rows: collections.records(name), definition, ids, label });
 
   const call = <T>(
     work: (records: Records<Stored, Indexed>, operation: StoreOperation) => Promise<T>,

@@ -10,10 +10,10 @@ async function newDatabase() {
   return {
     db: connect(),
     /** Opens the store until the test ends. @returns the store and the sentences passed to onMigrated */
-    open: async (collections: readonly CollectionDefinition[], migrate?: boolean, create?: boolean) => {
+    open: async (collections: readonly CollectionDefinition[], migrate?: boolean) => {
       const reported: string[] = [];
       const onMigrated = (what: string) => void reported.push(what);
-      return { store: await open({ collections, migrate, create, onMigrated }), reported };
+      return { store: await open({ collections, migrate, onMigrated }), reported };
     },
   };
 }
@@ -65,23 +65,6 @@ describe.skipIf(mongodbUri === undefined)('a database', () => {
     });
     const { store: same } = await open([animals], false);
     await expect(same.ready()).resolves.toBeUndefined();
-  });
-
-  test('a database that was restored without its meta is rejected with the fix, and a start completes it', async () => {
-    const { db, open } = await newDatabase();
-    const pet = { name: 'Rex', categoryId: 1 };
-    await (await open([animals])).store.collection(animals).create(pet);
-    await db.collection('meta').drop();
-    const { store } = await open([animals], false, false);
-    await expect(async () => store.ready()).rejects.toMatchObject({
-      code: 'migration-needed',
-      message: expect.stringMatching(
-        /^The database .* has records but no collection "meta": it was restored in part\. Restore the whole backup\. To continue with what was restored, start the service\.$/,
-      ),
-    });
-    const started = await open([animals], true, false);
-    expect(await started.store.collection(animals).get(1)).toMatchObject(pet);
-    expect((await started.store.collection(animals).create(pet)).id).toBeGreaterThan(1);
   });
 
   test('ready rejects a database with an unknown collection, which is kept', async () => {

@@ -1,9 +1,8 @@
 import type { CollectionDefinition } from '../collection.ts';
 import { StoreError } from '../storeError.ts';
-import type { Collections } from './database.ts';
 import type { DatabaseLabel } from './errors.ts';
 import type { CommandOptions } from './operation.ts';
-import type { MetaRow } from './rows.ts';
+import type { Collections, MetaRow } from './rows.ts';
 
 /** Version of the storage format. Increment it for a change that older code cannot read. */
 const FORMAT = 1;

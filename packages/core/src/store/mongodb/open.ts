@@ -1,22 +1,15 @@
 import { type MongoClient, MongoServerSelectionError } from 'mongodb';
-import type { CollectionDefinition } from '../collection.ts';
 import type { MaybePromise } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import { createClient, databaseLabel } from './client.ts';
 import { Connection } from './connection.ts';
 import { raiseCounter } from './counter.ts';
-import { type Collections, counterSource } from './database.ts';
-import { type DatabaseLabel, storeError, toStoreError } from './errors.ts';
-import { createIndexes, IndexCheck } from './indexes.ts';
+import type { DatabaseLabel } from './errors.ts';
+import { createIndexes } from './indexes.ts';
 import { missingCollections, readMeta, writeMeta } from './meta.ts';
-import {
-  type CommandOptions,
-  createOperationRunner,
-  type OperationRunner,
-  type StoreOperation,
-} from './operation.ts';
+import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
-import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
+import type { Collections, CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
 /** An open database, and what every operation on it needs. */
 export interface Database<Tables> {
@@ -28,11 +21,6 @@ export interface Database<Tables> {
    * @throws {StoreError} with the reason why the database cannot be reached
    */
   readonly getTables: () => MaybePromise<Tables>;
-  /**
-   * Starts to recreate dropped indexes, at most every 5 s, and does not wait for the result.
-   * @returns why the last attempt could not create an index, or `undefined`
-   */
-  readonly ensureIndexes: () => StoreError | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -44,61 +32,36 @@ export function openDatabase<Tables>(
   options: MongodbStoreOptions,
   openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,
 ): Database<Tables> {
-  const {
-    uri,
-    database = 'petstore',
-    operationTimeoutMs = 5000,
-    maxPoolSize = 32,
-    maxWaiting = 1024,
-  } = options;
-  const { create = true, migrate = true, collections: definitions, onMigrated } = options;
+  const { uri, database = 'petstore', operationTimeoutMs = 5000, maxPoolSize = 32 } = options;
   const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
   const firstClient = newClient();
   const label = databaseLabel(firstClient, database);
   const operations = createOperationRunner({
+    label,
     timeoutMs: operationTimeoutMs,
-    maxConcurrent: maxPoolSize + maxWaiting,
-    toStoreError(error, { writeOutcome }) {
+    maxPoolSize,
+    onError(error) {
       if (error instanceof MongoServerSelectionError) connection.replaceClient();
-      return toStoreError(error, label, writeOutcome);
     },
-    closed: () => storeError('closed', label),
-    overloaded: () => storeError('unavailable', label, `${maxWaiting} operations are already waiting for it`),
-    timedOut: ({ writeOutcome }, timeoutMs) =>
-      storeError(
-        writeOutcome === 'not-stored' ? 'unavailable' : 'outcome-unknown',
-        label,
-        `it did not respond within ${timeoutMs} ms`,
-      ),
   });
-  const prepared = { definitions, label, operations, create, migrate, onMigrated };
-  const indexCheck = new IndexCheck((collections) =>
-    operations.runInternal(({ commandOptions }) => createIndexes(collections, definitions, commandOptions)),
-  );
   const connection = new Connection({
     firstClient,
     newClient,
     timeoutMs: operationTimeoutMs,
-    toStoreError: (error) => toStoreError(error, label, 'not-stored'),
-    closed: () => storeError('closed', label),
+    label,
     async open(client) {
       const collections = await operations.runInternal(({ commandOptions }) =>
         openCollections(client, database, commandOptions),
       );
-      await prepare(collections, prepared);
-      indexCheck.markChecked();
-      return { collections, tables: openTables(collections, label, operations) };
+      await prepare(collections, label, operations, options);
+      return openTables(collections, label, operations);
     },
   });
 
   return {
     label,
     operations,
-    getTables() {
-      const opened = connection.opened();
-      return opened instanceof Promise ? opened.then(({ tables }) => tables) : opened.tables;
-    },
-    ensureIndexes: () => (create || migrate ? indexCheck.start(connection.current?.collections) : undefined),
+    getTables: () => connection.opened(),
     async close() {
       connection.stop();
       await operations.close();
@@ -107,32 +70,18 @@ export function openDatabase<Tables>(
   };
 }
 
-interface Preparation extends Pick<MongodbStoreOptions, 'onMigrated'> {
-  readonly definitions: MongodbStoreOptions['collections'];
-  readonly label: DatabaseLabel;
-  readonly operations: OperationRunner;
-  readonly create: boolean;
-  readonly migrate: boolean;
-}
-
 /** Creates the store if the database has none, adds missing collections, and creates missing indexes. */
 async function prepare(
   collections: Collections,
-  { definitions, label, operations, create, migrate, onMigrated }: Preparation,
+  label: DatabaseLabel,
+  operations: OperationRunner,
+  { create = true, migrate = true, collections: definitions, onMigrated }: MongodbStoreOptions,
 ): Promise<void> {
   const run: OperationRunner['runInternal'] = (work) => operations.runInternal(work);
   const meta = await run(({ commandOptions }) => readMeta(collections, definitions, label, commandOptions));
   if (meta === undefined && !create) {
-    if (!(await run((operation) => hasRecords(collections, definitions, operation)))) {
-      // A mistyped name would look like an empty store.
-      throw new StoreError('unavailable', `There is no store in the database ${label.name}.`);
-    }
-    if (!migrate) {
-      throw new StoreError(
-        'migration-needed',
-        `The database ${label.name} has records but no collection "meta": it was restored in part. Restore the whole backup. To continue with what was restored, start the service.`,
-      );
-    }
+    // A mistyped name would look like an empty store.
+    throw new StoreError('unavailable', `There is no store in the database ${label.name}.`);
   }
   const missing = meta === undefined ? [] : missingCollections(meta, definitions);
   if (!migrate && missing.length > 0) {
@@ -146,21 +95,10 @@ async function prepare(
   }
   for (const name of missing) onMigrated?.(`Added the collection ${name} to the database ${label.name}.`);
   if (!create && !migrate) return;
+  await run(({ commandOptions }) => createIndexes(collections, definitions, commandOptions));
   await run(async ({ commandOptions }) => {
-    await createIndexes(collections, definitions, commandOptions);
-    for (const { name } of definitions) await raiseCounter(commandOptions, counterSource(collections, name));
+    for (const { name } of definitions) await raiseCounter(commandOptions, collections, name);
   });
-}
-
-async function hasRecords(
-  { records }: Collections,
-  definitions: readonly CollectionDefinition[],
-  { commandOptions }: StoreOperation,
-): Promise<boolean> {
-  for (const { name } of definitions) {
-    if ((await records(name).findOne({}, commandOptions)) !== null) return true;
-  }
-  return false;
 }
 
 async function openCollections(

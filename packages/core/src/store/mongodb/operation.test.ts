@@ -87,17 +87,17 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
     expect(records.map(({ name }) => name)).not.toContain('waiting');
   });
 
-  test('calls over maxWaiting fail immediately with unavailable, and ready() if the database does not respond', async () => {
+  test('1,024 calls wait for a connection, further ones fail immediately with unavailable, and ready() if the database does not respond', async () => {
     const { proxy, open } = await proxiedDatabase(1000);
-    const store = await open({ maxPoolSize: 1, maxWaiting: 2 });
+    const store = await open({ maxPoolSize: 1 });
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
-    const waiting = Array.from({ length: 3 }, () => failureOf(() => store.collection(animals).get(1)));
+    const waiting = Array.from({ length: 1025 }, () => failureOf(() => store.collection(animals).get(1)));
     const { ms, error } = await failureOf(() => store.collection(animals).get(1));
     expect(measured(ms)).toBeLessThan(50);
     expect(error).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('2 operations are already waiting for it'),
+      message: expect.stringContaining('1024 operations are already waiting for it'),
     });
     await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
     await Promise.all(waiting);
@@ -105,10 +105,10 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
 
   test('ready resolves at the limit of waiting calls if the database responds', async () => {
     const { proxy, open } = await proxiedDatabase(1000);
-    const store = await open({ maxPoolSize: 1, maxWaiting: 20 });
+    const store = await open({ maxPoolSize: 1 });
     await store.ready();
     proxy.set({ kind: 'delay', ms: 100 });
-    const waiting = Array.from({ length: 21 }, () =>
+    const waiting = Array.from({ length: 1025 }, () =>
       failureOf(async () => expect(await store.collection(animals).get(1)).toBe(1)),
     );
     const start = performance.now();

@@ -3,7 +3,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandOperationOptions } from 'mongodb';
-import type { StoreError } from '../storeError.ts';
+import { type DatabaseLabel, storeError, toStoreError, type WriteOutcome } from './errors.ts';
 
 /**
  * Options of a command. The signal aborts the command and closes its connection when the deadline has passed. The driver's
@@ -11,14 +11,6 @@ import type { StoreError } from '../storeError.ts';
  * makes the type assignable.
  */
 export type CommandOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
-
-/**
- * Outcome of the writes of an operation that fails:
- * - `not-stored`: no write was sent, or its rejection was already handled
- * - `unless-rejected`: a write was sent; it was not stored only if the server rejected it
- * - `unknown`: the driver retried a write, or other calls may store the record
- */
-export type WriteOutcome = 'not-stored' | 'unless-rejected' | 'unknown';
 
 /** Time between two reads of data that the majority has not confirmed yet, in milliseconds. */
 const MAJORITY_POLL_MS = 10;
@@ -89,7 +81,7 @@ export interface OperationOptions {
   readonly signal?: AbortSignal | undefined;
   /** Part of `timeoutMs` that the call may take, from 0 to 1. Default: 1. */
   readonly timeoutShare?: number;
-  /** Whether to run the call even if `maxConcurrent` calls are running. Default: false. */
+  /** Whether to run the call even if too many are running. Default: false. */
   readonly ignoresLimit?: boolean;
 }
 
@@ -105,23 +97,29 @@ export interface OperationRunner {
 }
 
 export interface OperationLimits {
+  readonly label: DatabaseLabel;
   /** Timeout of every operation, in milliseconds. */
   readonly timeoutMs: number;
-  /** Maximum number of running operations, including those that wait for a connection. */
-  readonly maxConcurrent: number;
-  readonly toStoreError: (error: unknown, operation: StoreOperation) => StoreError;
-  readonly closed: () => StoreError;
-  readonly overloaded: () => StoreError;
-  readonly timedOut: (operation: StoreOperation, timeoutMs: number) => StoreError;
+  /** Maximum number of operations that do not wait for a connection. */
+  readonly maxPoolSize: number;
+  /** Called with each error of a command. */
+  readonly onError: (error: unknown) => void;
 }
+
+/** Maximum number of operations that wait for a connection. */
+const MAX_WAITING = 1024;
 
 /**
  * Creates a runner that limits the duration and the number of operations. Only the deadline aborts a command that was sent,
  * because that closes its connection: callers that abort often would make the pool reconnect all the time. A caller's abort rejects
  * the call, and aborts it only if no command was sent.
  */
-export function createOperationRunner(limits: OperationLimits): OperationRunner {
-  const { timeoutMs, maxConcurrent, toStoreError } = limits;
+export function createOperationRunner({
+  label,
+  timeoutMs,
+  maxPoolSize,
+  onError,
+}: OperationLimits): OperationRunner {
   let active = 0;
   let isClosed = false;
   let onIdle: (() => void) | undefined;
@@ -136,7 +134,8 @@ export function createOperationRunner(limits: OperationLimits): OperationRunner 
     const operation = new StoreOperation();
     active++;
     const timer = setTimeout(() => {
-      const error = limits.timedOut(operation, limitMs);
+      const code = operation.writeOutcome === 'not-stored' ? 'unavailable' : 'outcome-unknown';
+      const error = storeError(code, label, `it did not respond within ${limitMs} ms`);
       reject(error);
       operation.abort(error);
     }, limitMs);
@@ -162,7 +161,8 @@ export function createOperationRunner(limits: OperationLimits): OperationRunner 
       },
       (error: unknown) => {
         settle();
-        reject(toStoreError(error, operation));
+        onError(error);
+        reject(toStoreError(error, label, operation.writeOutcome));
       },
     );
   }
@@ -171,8 +171,10 @@ export function createOperationRunner(limits: OperationLimits): OperationRunner 
     run: (work, { signal, timeoutShare = 1, ignoresLimit = false } = {}) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
-        if (isClosed) throw limits.closed();
-        if (active >= maxConcurrent && !ignoresLimit) throw limits.overloaded();
+        if (isClosed) throw storeError('closed', label);
+        if (active >= maxPoolSize + MAX_WAITING && !ignoresLimit) {
+          throw storeError('unavailable', label, `${MAX_WAITING} operations are already waiting for it`);
+        }
         startOperation(work, timeoutMs * timeoutShare, signal, { resolve, reject });
       }),
     runInternal: (work) =>

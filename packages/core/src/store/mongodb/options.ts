@@ -25,8 +25,6 @@ export interface MongodbStoreOptions {
   readonly operationTimeoutMs?: number | undefined;
   /** Maximum number of connections per server. Default: 32. */
   readonly maxPoolSize?: number | undefined;
-  /** Maximum number of operations that wait for a connection. Further ones fail immediately with `unavailable`. Default: 1024. */
-  readonly maxWaiting?: number | undefined;
   /**
    * Maximum number of idempotency keys per caller and day. Each process counts them in the database once a minute, so a
    * caller may exceed the limit with concurrent calls or several processes. Default: 100,000.

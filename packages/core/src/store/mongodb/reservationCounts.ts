@@ -69,17 +69,15 @@ export class ReservationCounts {
     if (callerCount !== undefined) callerCount.count += 1;
   }
 
-  /** Counts a caller's reservations. Those that this process creates meanwhile may count twice until the next count. */
+  /** Counts a caller's reservations. Those that this process creates meanwhile may be missing until the next count. */
   async #recount(caller: string, callerCount: ReservationCount, now: number): Promise<void> {
-    const before = callerCount.count;
     // A separate operation, because other creates wait for it too, and the caller of this one may abort.
-    const counted = await this.#operations.runInternal((operation) =>
+    callerCount.count = await this.#operations.runInternal((operation) =>
       this.#rows.countDocuments(unexpiredFilter(operation, caller, now), {
         ...operation.commandOptions,
         limit: this.#limit,
       }),
     );
-    callerCount.count += counted - before;
     callerCount.countedAt = now;
   }
 }

@@ -3,7 +3,6 @@ import type { Collection } from 'mongodb';
 import type { NewRecord, StoredRecord } from '../collection.ts';
 import { buildRecord, fingerprint, RESERVATION_MS } from '../record.ts';
 import type { Created, Reservation } from '../store.ts';
-import type { StoreError } from '../storeError.ts';
 import type { Records } from './collection.ts';
 import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation } from './operation.ts';
@@ -47,27 +46,31 @@ export class Reservations {
     const caller = callerDigest(reservation);
     const _id = reservationDigest(reservation);
     await this.#counts.check(operation, _id, caller);
-    const row: ReservationRow = {
-      _id,
-      fingerprint: fingerprint(definition, values),
-      collection: definition.name,
-      recordId: int64(await ids.take()),
-      expiresAt: new Date(Date.now() + RESERVATION_MS),
-      caller,
-    };
-    // Validates the record before the reservation is written.
-    buildRecord(definition, Number(row.recordId), values);
-    const existing = await this.#reserve(operation, row);
-    // From here on other calls may store the record, even if this one fails.
-    operation.writeOutcome = 'unknown';
-    if (existing !== undefined) {
-      const isSame = existing.collection === row.collection && existing.fingerprint === row.fingerprint;
-      if (!isSame) throw storeError('key-reused', this.#label);
-      return this.#replay(operation, records, values, existing);
+    for (;;) {
+      const row: ReservationRow = {
+        _id,
+        fingerprint: fingerprint(definition, values),
+        collection: definition.name,
+        recordId: int64(await ids.take()),
+        expiresAt: new Date(Date.now() + RESERVATION_MS),
+        caller,
+      };
+      // Validates the record before the reservation is written.
+      buildRecord(definition, Number(row.recordId), values);
+      const existing = await this.#reserve(operation, row);
+      // From here on other calls may store the record, even if this one fails.
+      operation.writeOutcome = 'unknown';
+      if (existing === undefined) {
+        this.#counts.add(caller);
+        await this.#afterReservation?.(reservation);
+      } else if (existing.collection !== row.collection || existing.fingerprint !== row.fingerprint) {
+        throw storeError('key-reused', this.#label);
+      }
+      const record = await this.#complete(operation, records, values, existing ?? row);
+      if (record !== undefined) return { record, isReplay: existing !== undefined };
+      await this.#release(operation, existing ?? row);
+      await ids.skipPast(operation, Number((existing ?? row).recordId));
     }
-    this.#counts.add(caller);
-    await this.#afterReservation?.(reservation);
-    return { record: await this.#complete(operation, records, values, row), isReplay: false };
   }
 
   /** Reserves the key for this call. @returns the existing reservation if the key is taken */
@@ -82,59 +85,30 @@ export class Reservations {
     return undefined;
   }
 
-  async #replay<Stored extends StoredRecord>(
-    operation: StoreOperation,
-    records: Records<Stored, string>,
-    values: NewRecord<Stored>,
-    existing: ReservationRow,
-  ): Promise<Created<Stored>> {
-    // The fingerprint ensures that a retry has the values of the first call.
-    const record = buildRecord(records.definition, Number(existing.recordId), values);
-    if (existing.isComplete === true) return { record, isReplay: true };
-    const row = await records.find(operation, record.id);
-    if (row !== null && records.belongsTo(row, record, existing._id)) return { record, isReplay: true };
-    return { record: await this.#complete(operation, records, values, existing), isReplay: true };
-  }
-
   /**
-   * Stores the record of a reservation. If another record has the id, because the counter was less than the ids of stored
-   * records, it reserves a new id first.
+   * Returns the record of a reservation, and stores it if it does not exist.
+   * @returns `undefined` if another record has its id, because the counter was less than the ids of stored records
    */
   async #complete<Stored extends StoredRecord>(
     operation: StoreOperation,
     records: Records<Stored, string>,
     values: NewRecord<Stored>,
-    reserved: ReservationRow,
-  ): Promise<Stored> {
-    for (let row = reserved; ;) {
-      // The process was suspended for a day, and another create may use the key now.
-      if (row.expiresAt.getTime() <= Date.now()) throw this.#expired();
-      const record = buildRecord(records.definition, Number(row.recordId), values);
-      if (await insertReserved(operation, records, record, row._id)) return record;
-      await records.ids.skipPast(operation, record.id);
-      row = await this.#reassignId(operation, await records.ids.take(), row);
+    row: ReservationRow,
+  ): Promise<Stored | undefined> {
+    // The fingerprint ensures that a retry has the values of the first call.
+    const record = buildRecord(records.definition, Number(row.recordId), values);
+    if (row.isComplete === true) return record;
+    // The process was suspended for a day, and another create may use the key now.
+    if (row.expiresAt.getTime() <= Date.now()) {
+      const why = 'its reservation expired before the record was written';
+      throw storeError('outcome-unknown', this.#label, why);
     }
+    return (await insertReserved(operation, records, record, row._id)) ? record : undefined;
   }
 
-  /** Reserves another id. One of several concurrent calls succeeds, and the others return the id that it reserved. */
-  async #reassignId(operation: StoreOperation, id: number, row: ReservationRow): Promise<ReservationRow> {
-    const { _id, ...rest } = row;
-    const recordId = int64(id);
-    for (;;) {
-      const filter = { ...rest, _id: operation.trackSend(_id) };
-      const { modifiedCount } = await this.#rows.updateOne(
-        filter,
-        { $set: { recordId } },
-        operation.commandOptions,
-      );
-      if (modifiedCount === 1) return { ...row, recordId };
-      const existing = await this.#find(operation, _id);
-      // The reservation expired, and another create may use the key now.
-      if (existing?.expiresAt.getTime() !== row.expiresAt.getTime()) throw this.#expired();
-      if (Number(existing.recordId) !== Number(row.recordId)) return existing;
-      // The majority has not confirmed the other call's id yet.
-      await operation.pause();
-    }
+  /** Removes a reservation that cannot be completed. Of concurrent calls, one reserves the key again. */
+  async #release(operation: StoreOperation, { _id, recordId }: ReservationRow): Promise<void> {
+    await this.#rows.deleteOne({ _id: operation.trackSend(_id), recordId }, operation.commandOptions);
   }
 
   async #find(operation: StoreOperation, _id: string): Promise<ReservationRow | null> {
@@ -159,11 +133,6 @@ export class Reservations {
     const filter = { ...expired, _id: operation.trackSend(_id) };
     const { modifiedCount } = await this.#rows.replaceOne(filter, rest, operation.commandOptions);
     return modifiedCount === 1;
-  }
-
-  #expired(): StoreError {
-    const why = 'its reservation expired before the record was written';
-    return storeError('outcome-unknown', this.#label, why);
   }
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Long } from 'mongodb';
+import { type Collection, Long } from 'mongodb';
 import type { CollectionDefinition, StoredRecord } from '../collection.ts';
 import type { KeyRecord } from '../store.ts';
 
@@ -60,6 +60,16 @@ export interface MetaRow {
   readonly format: number;
   /** Names of the collections of records. */
   readonly collections: readonly string[];
+}
+
+/** Collections of the database. */
+export interface Collections {
+  /** Returns the MongoDB collection with the records of a collection. */
+  readonly records: (name: string) => Collection<RecordRow>;
+  readonly keys: Collection<KeyRow>;
+  readonly reservations: Collection<ReservationRow>;
+  readonly counters: Collection<CounterRow>;
+  readonly meta: Collection<MetaRow>;
 }
 
 /** Encodes a record as a row. */

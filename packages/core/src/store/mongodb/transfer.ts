@@ -6,19 +6,18 @@ import {
   type CollectionTransfer,
   batchLimit,
   isSameKey,
+  recordConflict,
   type StoredReservation,
   type StoreTransfer,
   shouldPutReservation,
 } from '../transfer.ts';
 import { checkedRecord } from './collection.ts';
-import { greatestId } from './counter.ts';
-import { type DatabaseLabel, storeError } from './errors.ts';
+import type { DatabaseLabel } from './errors.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
-import type { Collections } from './database.ts';
 import { openDatabase } from './open.ts';
 import type { CommandOptions, StoreOperation } from './operation.ts';
-import { decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
+import { type Collections, decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
 
 /** Default timeout of a batch, in milliseconds. Batches are larger than the operations of a client. */
 const BATCH_TIMEOUT_MS = 60_000;
@@ -44,13 +43,6 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
   return {
     collections: definitions.map((definition) => createCollectionTransfer(run, definition, label)),
 
-    isEmpty: () =>
-      run(async ({ records, keys, counters }, { commandOptions }) => {
-        const lookups = [keys.findOne({}, commandOptions), counters.findOne({}, commandOptions)];
-        const ofCollections = definitions.map(({ name }) => records(name).findOne({}, commandOptions));
-        return (await Promise.all([...lookups, ...ofCollections])).every((row) => row === null);
-      }),
-
     keys: () => run(({ keys }, operation) => openKeys(keys, label).list(operation)),
     putKeys: (incoming) => run(({ keys }, operation) => putKeys(openKeys(keys, label), operation, incoming)),
 
@@ -68,7 +60,7 @@ function createCollectionTransfer(
   definition: CollectionDefinition,
   label: DatabaseLabel,
 ): CollectionTransfer {
-  const { name, recordName } = definition;
+  const { name } = definition;
   return {
     definition,
     count: () =>
@@ -96,7 +88,9 @@ function createCollectionTransfer(
     put: (incoming) =>
       run(async ({ records }, { commandOptions }) => {
         try {
-          await records(name).insertMany(incoming.map(encodeRecord), { ...commandOptions, ordered: false });
+          const rows = incoming.map(encodeRecord);
+          await records(name).insertMany(rows, { ...commandOptions, ordered: false });
+          return incoming.length;
         } catch (error) {
           if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
           // An interrupted copy stored some of them.
@@ -106,15 +100,16 @@ function createCollectionTransfer(
             .toArray();
           const stored = new Map(existing.map((row) => [row._id, decodeRecord(row, definition)]));
           const conflicting = incoming.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
-          if (conflicting !== undefined)
-            throw storeError('conflict', label, `another ${recordName} ${conflicting.id}`);
+          if (conflicting !== undefined) throw recordConflict(definition, conflicting.id);
+          return error.insertedCount;
         }
       }),
 
     lastId: () =>
-      run(async ({ counters, records }, { commandOptions }) => {
+      run(async ({ counters }, { commandOptions }) => {
+        // Not less than the ids of stored records: opening the database raises it.
         const counter = await counters.findOne({ _id: name }, commandOptions);
-        return Math.max(Number(counter?.last ?? 0), await greatestId(commandOptions, records(name)));
+        return Number(counter?.last ?? 0);
       }),
 
     raiseLastId: (id) =>

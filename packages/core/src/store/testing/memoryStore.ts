@@ -1,4 +1,9 @@
-import { type CollectionDefinition, indexedCondition, type StoredRecord } from '../collection.ts';
+import {
+  type CollectionDefinition,
+  indexedCondition,
+  type StoredRecord,
+  uniqueFields,
+} from '../collection.ts';
 import { applyChange, buildRecord, checkVersion } from '../record.ts';
 import type { Collection, Created, KeyRecord, KeyStore, Store } from '../store.ts';
 import { StoreError } from '../storeError.ts';
@@ -48,9 +53,7 @@ function memoryCollection<Stored extends StoredRecord, Indexed extends string>(
 ): Collection<Stored, Indexed> {
   const records = new Map<number, Stored>();
   const reservations = new Map<string, { readonly values: string; readonly record: Stored }>();
-  const uniques = Object.keys(definition.indexes).filter(
-    (field) => definition.indexes[field as Indexed] === 'unique',
-  );
+  const uniques = uniqueFields(definition);
   let lastId = 0;
 
   function put(record: Stored): Stored {

@@ -1,4 +1,4 @@
-import { petStoreConformance } from '../conformance/petStoreConformance.ts';
+import { petStoreConformance } from './petStoreConformance.ts';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe } from 'vitest';
 import { serveProcess } from '../testing/serveProcess.ts';
