@@ -68,7 +68,6 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     throw new Error(`--suite is ${values.suite}; it must be one of ${Object.keys(suites).join(', ')}.`);
   const all = namesOf(suite.contenders);
   const isPets = suite === suites['pets'];
-  if (!isPets && values.floors) throw new Error('The floors are those of the suite pets.');
   const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
   return {
     suite,
