@@ -17,16 +17,18 @@ interface Generated {
   readonly out: string | undefined;
   /** Whether to compare the file, and not to write it. */
   readonly check: boolean;
+  /** What of a text is compared: formatters change the rest. Default: all. */
+  readonly content?: (text: string) => string;
 }
 
-export async function writeOrCheck({ check, file, out, text }: Generated): Promise<CommandResult> {
+export async function writeOrCheck({ check, content = (same) => same, file, out, text }: Generated): Promise<CommandResult> {
   if (out === undefined) return { stdout: text, code: 0 };
   if (!check) {
     await write(out, text);
     return { stderr: `Wrote ${out}.\n`, code: 0 };
   }
   const current = await readFile(out, 'utf8').catch(() => undefined);
-  return current === text
+  return current !== undefined && content(current) === content(text)
     ? { code: 0 }
     : {
         stderr: `${out} does not match ${file}. Run the same command without --check to update it.\n`,

@@ -32,7 +32,7 @@ const question = t.procedure
 export const answersRouter = t.router({
   answer: question
     .meta({
-      openapi: { method: 'GET', path: '/answers/{id}', event: z.string() },
+      openapi: { method: 'GET', path: '/answers/{id}' },
       mcp: { description: 'Answers a question slowly. A call with the same id continues the answer.' },
     })
     .subscription(({ ctx: { answers, model, user }, input: { id, lastEventId, question: text }, signal }) =>
@@ -45,8 +45,9 @@ export const answersRouter = t.router({
     ),
 
   /** For `useChat` of the AI SDK. */
-  chat: question.subscription(
-    ({ ctx: { chats, model, user }, input: { id, lastEventId, question: prompt }, signal }) =>
+  chat: question
+    .meta({ openapi: { method: 'GET', path: '/chats/{id}' } })
+    .subscription(({ ctx: { chats, model, user }, input: { id, lastEventId, question: prompt }, signal }) =>
       chats.join(`${user}:${id}`, {
         caller: user,
         lastEventId,
@@ -54,6 +55,6 @@ export const answersRouter = t.router({
         produce: (abortSignal) =>
           toUIMessageStream(streamText({ model: model.forAiSdk(), prompt, abortSignal })),
       }),
-  ),
+    ),
 });
 export type AnswersRouter = typeof answersRouter;

@@ -10,6 +10,7 @@ import { log } from 'trpc-gateway-runtime/log';
 import { z } from 'zod';
 import { SlowModel } from './model.ts';
 import { answerPage } from './answerPage.ts';
+import outputs from './outputs.json' with { type: 'json' };
 import { answersRouter } from './router.ts';
 
 /** The users of the example, by their names and passwords (RFC 7617). */
@@ -51,6 +52,8 @@ async function start(
   const gateway = await createGateway({
     ...options,
     router: answersRouter,
+    // What the events are: the AI SDK has types of its chunks, and no schema.
+    outputs,
     document: { title: 'Answers', version: '1.0.0' },
     mcp: mcp(),
     authentication: custom({

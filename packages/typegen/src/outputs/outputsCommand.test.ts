@@ -86,7 +86,10 @@ describe('trpc-gateway-typegen outputs', () => {
     };
     expect(await typesCommand([...command, '--check'])).toEqual(stale);
     expect(await typesCommand(command)).toEqual({ stderr: `Wrote ${out}.\n`, code: 0 });
-    expect(JSON.parse(await readFile(out, 'utf8'))).toEqual(read('namedRouter').outputs);
+    const written = JSON.parse(await readFile(out, 'utf8')) as object;
+    expect(written).toEqual(read('namedRouter').outputs);
+    // As a formatter leaves it.
+    await writeFile(out, JSON.stringify(written));
     expect(await typesCommand([...command, '--check'])).toEqual({ stderr: '', code: 0 });
   });
 

@@ -21,11 +21,16 @@ export async function outputsCommand(argv: readonly string[]): Promise<CommandRe
       'Name the file of the router with --router, and with --check the file to compare with --out.',
     );
   const { open, outputs } = await readOutputs({ file, name, project });
-  const { stderr = '', ...result } = await writeOrCheck({
-    text: `${JSON.stringify(outputs, undefined, 2)}\n`,
-    file,
-    out,
-    check,
-  });
+  const text = `${JSON.stringify(outputs, undefined, 2)}\n`;
+  const { stderr = '', ...result } = await writeOrCheck({ text, file, out, check, content: compact });
   return { ...result, stderr: [...open.map((line) => `left open: ${line}\n`), stderr].join('') };
+}
+
+/** Returns JSON without white space; another text as it is. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }

@@ -79,8 +79,9 @@ interface NamedRouter {
 function choose(routers: readonly NamedRouter[], file: string, name: string | undefined): NamedRouter {
   const named = (wanted: string) => routers.find((router) => router.name === wanted);
   const usual = () => named('default') ?? named('appRouter') ?? named('AppRouter');
-  const chosen =
-    name === undefined ? ((routers.length === 1 ? routers[0] : undefined) ?? usual()) : named(name);
+  // A router and its type are one.
+  const isOne = new Set(routers.map(({ record }) => record)).size === 1;
+  const chosen = name === undefined ? ((isOne ? routers[0] : undefined) ?? usual()) : named(name);
   if (chosen) return chosen;
   const found = routers.map((router) => router.name).join(', ');
   if (found === '')
