@@ -40,8 +40,8 @@ export interface ShelterOptions {
 export function shelterService(options: ShelterOptions): RunOptions {
   const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info', workers = 1 } = options;
   return {
-    // Tokens with many claims are longer than 16 KiB.
-    listen: { host, port, maxHeaderSize: 65_536 },
+    // Tokens with many claims are longer than 16 KiB. Clients that download photos slowly share a quarter of a small container.
+    listen: { host, port, maxHeaderSize: 65_536, maxUnsentSize: 64 * 2 ** 20 },
     workers,
     log: log({ level: logLevel }),
     docs: docsPage(),
