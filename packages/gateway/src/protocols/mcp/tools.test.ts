@@ -101,7 +101,6 @@ it.each([
     { mcp: mcp({ path: '/trpc' }) },
     'The tools are served at "/trpc", where another protocol, the document or a route is too.',
   ],
-  [{ mcp: mcp({ path: '/v1' }) }, 'The tools are served at "/v1", where another'],
   [
     { document: { title: 'Pets', version: '1.0.0', path: '/mcp' } },
     'The tools are served at "/mcp", where another',
@@ -111,7 +110,6 @@ it.each([
     'The tools are served at "/mcp", where another',
   ]),
   [{ mcp: {} }, 'mcp is {}; it must be mcp(), which trpc-gateway/mcp exports'],
-  [{ mcp: true }, 'mcp is true; it must be mcp(), which trpc-gateway/mcp exports'],
 ])('createGateway rejects a path of tools that is taken: %#', async (options, message) => {
   const add = t.procedure.meta({ openapi: { method: 'POST', path: '/add' }, mcp: true }).mutation(() => 1);
   await expect(serve({ add }, options)).rejects.toThrow(message);
@@ -214,9 +212,10 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
       list: t.procedure.meta({ mcp: { name: 'books', description: ' ' } }).query(() => 1),
       described: tool.query(() => 1),
       summed: t.procedure.meta({ mcp: true, openapi: { summary: 'Sums.' } }).query(() => 1),
+      old: t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1),
     },
     {},
-    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books. Add mcp: { description: '…' }.",
+    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books, old. Add mcp: { description: '…' }.",
   ],
   [
     'with many tools without a description',
@@ -480,24 +479,6 @@ it('no more of a large Blob is read than maxResponseSize', async () => {
   expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
   expect(read).toBeGreaterThan(100_000);
   expect(read).toBeLessThan(1_000_000);
-});
-
-it('an image of 11 MB keeps the process for less time than its Base64 by spread arguments', async () => {
-  const bytes = new Uint8Array(11_000_000);
-  const image = bytesOf('image/png', () => new Blob([bytes]));
-  const gateway = await serve({ image }, { maxResponseSize: 20_000_000 });
-  let before = process.cpuUsage();
-  const response = await post(gateway, 'tools/call', { name: 'image' }, older);
-  // Not the time, which other processes make longer.
-  const used = process.cpuUsage(before).user;
-  before = process.cpuUsage();
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += 8192) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
-  expect(btoa(binary)).toHaveLength(14_666_668);
-  expect(used).toBeLessThan(process.cpuUsage(before).user);
-  await response.body?.cancel();
 });
 
 it.each<[what: string, output: () => unknown]>([
