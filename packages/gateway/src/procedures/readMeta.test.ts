@@ -81,6 +81,10 @@ it.each<[meta: unknown, problem: string]>([
   ],
   [{ openapi: { pagination: 'after' } }, 'openapi.pagination is "after"; it must be an object, such as'],
   [{ openapi: { deprecation: { since: 'May' } } }, 'openapi.deprecation.since is "May"; it must be a Date'],
+  [
+    { openapi: { contentTypes: [] } },
+    'openapi.contentTypes is []; it must be a list of media types, such as',
+  ],
   [{ openapi: { in: ['header'] } }, 'openapi.in is ["header"]; it must be an object of places (path, query,'],
   [{ openapi: 1 }, 'openapi takes an object of options, not 1.'],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
