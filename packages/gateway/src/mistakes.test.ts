@@ -91,6 +91,10 @@ it.each<[options: object, sentence: string]>([
     '"credential" is not an option of cors; did you mean "credentials"?',
   ],
   [
+    { document: { title: 'a', version: '1', license: { name: 'MIT', identifer: 'MIT' } } },
+    '"identifer" is not an option of document.license; did you mean "identifier"?',
+  ],
+  [
     { sockets: { keepAlive: { enabled: true, pingMS: 1, pongWait: 1 } } },
     '"pingMS" is not an option of sockets.keepAlive; did you mean "pingMs"?\n' +
       '"pongWait" is not an option of sockets.keepAlive; did you mean "pongWaitMs"?',
@@ -104,6 +108,10 @@ it.each<[options: object, sentence: string]>([
   [
     { document: { title: 'Pets', version: '1', openapi: '3.0' } },
     `document.openapi is "3.0"; it must be '3.1' or '3.2'.`,
+  ],
+  [
+    { rateLimit: { calls: '100', windowMs: 60_000 } },
+    'rateLimit.calls is "100"; it must be a positive integer.',
   ],
   [
     { callTimeoutMs: '30s' },
@@ -138,6 +146,10 @@ it.each<[options: object, sentence: string]>([
     'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
   ],
   [
+    { cors: true },
+    "cors is true; it must be an object, such as cors: { origins: ['https://pets.example'] }.",
+  ],
+  [
     { cors: { origin: 'https://a.example' } },
     '"origin" is not an option of cors; did you mean "origins"?\n' +
       "cors.origins is undefined; it must be an array of origins or a function, such as cors: { origins: ['https://pets.example'] }.",
@@ -147,7 +159,13 @@ it.each<[options: object, sentence: string]>([
     "trustProxy is true; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8'].",
   ],
   [{ trpc: { allowBatching: 'false' } }, 'trpc.allowBatching is "false"; it must be true or false.'],
+  [
+    { sockets: { keepAlive: { enabled: true, pingMs: 0 } } },
+    'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
+  ],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
+  [{ maxQueueMs: 0 }, 'maxQueueMs is 0; it must be a positive number, or Infinity for no limit.'],
+  [{ trpc: { onError: 'log' } }, 'trpc.onError is "log"; it must be a function.'],
 ])(
   'createGateway rejects unknown and missing options, and those of a wrong type: %j',
   async (options, sentence) => {
@@ -179,6 +197,18 @@ it.each<[sentence: string, create: () => unknown]>([
   [
     '"verfy" is not an option of bearer; did you mean "verify"?\nbearer.verify is undefined; it must be a function.',
     () => bearer({ verfy: verify } as never),
+  ],
+  [
+    '"header" is not an option of custom; its options are verify, scopes, realm, name, read, challenge, document.',
+    () =>
+      custom({
+        name: 'a',
+        read: verify,
+        verify,
+        challenge: 'A',
+        document: { type: 'http' },
+        header: 'a',
+      } as never),
   ],
   [
     '"algorithm" is not an option of jwt; did you mean "algorithms"?',

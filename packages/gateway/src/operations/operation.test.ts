@@ -70,6 +70,10 @@ describe('createGateway with REST metadata that cannot be served', () => {
       { a: echo({ ...get('/x'), produces: {} }) },
       /openapi\.produces is \{\}; it must be a media type or an object of them/,
     ],
+    'an invalid media type among several': [
+      { a: echo({ ...get('/x'), produces: { csv: true } }) },
+      /it produces "csv", which is not a media type/,
+    ],
     'produces with an invalid media type': [
       { a: echo({ ...get('/x'), produces: 'png' }) },
       /produces "png", which is not a media type; write it as type\/subtype, such as image\/png\.$/,

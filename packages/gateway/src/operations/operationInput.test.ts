@@ -178,6 +178,7 @@ describe('createGateway with an input that REST cannot receive', () => {
     [{ a: 'body' }, /"a" is in the body, but GET has no body .*; use POST/],
     [{ a: 'path' }, /declares "a" in the path, but its path has no \{a\}/],
     [{ a: inHeader('Authorization') }, /header Authorization, .* part of an input; read it in createContext/],
+    [{ a: inHeader('Content-Length') }, /header Content-Length, which is not part/],
     [{ a: inHeader('X Tenant') }, /in the header "X Tenant", which is not a valid name \(RFC 9110 §5\.1\)/],
     [{ a: { in: 'cookie', name: 'a;b' } }, /in the cookie "a;b", which is not a valid name/],
     [{ list: 'cookie' }, /"list" is an array, which is not supported in a cookie/],

@@ -85,6 +85,7 @@ it.each<[meta: unknown, problem: string]>([
     { openapi: { contentTypes: [] } },
     'openapi.contentTypes is []; it must be a list of media types, such as',
   ],
+  [{ openapi: { in: { a: 'heder' } } }, 'openapi.in is {"a":"heder"}; it must be an object of places'],
   [{ openapi: { in: ['header'] } }, 'openapi.in is ["header"]; it must be an object of places (path, query,'],
   [{ openapi: 1 }, 'openapi takes an object of options, not 1.'],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
