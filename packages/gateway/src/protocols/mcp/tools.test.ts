@@ -101,6 +101,7 @@ it.each([
     { mcp: mcp({ path: '/trpc' }) },
     'The tools are served at "/trpc", where another protocol, the document or a route is too.',
   ],
+  [{ mcp: mcp({ path: '/v1' }) }, 'The tools are served at "/v1", where another'],
   [
     { document: { title: 'Pets', version: '1.0.0', path: '/mcp' } },
     'The tools are served at "/mcp", where another',
@@ -479,6 +480,24 @@ it('no more of a large Blob is read than maxResponseSize', async () => {
   expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
   expect(read).toBeGreaterThan(100_000);
   expect(read).toBeLessThan(1_000_000);
+});
+
+it('an image of 11 MB keeps the process for less time than its Base64 by spread arguments', async () => {
+  const bytes = new Uint8Array(11_000_000);
+  const image = bytesOf('image/png', () => new Blob([bytes]));
+  const gateway = await serve({ image }, { maxResponseSize: 20_000_000 });
+  let before = process.cpuUsage();
+  const response = await post(gateway, 'tools/call', { name: 'image' }, older);
+  // Not the time, which other processes make longer.
+  const used = process.cpuUsage(before).user;
+  before = process.cpuUsage();
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  expect(btoa(binary)).toHaveLength(14_666_668);
+  expect(used).toBeLessThan(process.cpuUsage(before).user);
+  await response.body?.cancel();
 });
 
 it.each<[what: string, output: () => unknown]>([
