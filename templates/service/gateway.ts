@@ -17,4 +17,6 @@ export const openGateway = (apiKey: string, options?: StartContext['options']) =
       verify: (key) => timingSafeEqual(digest(key), digest(apiKey)),
     }),
     createContext: () => ({}),
+    // `npm run dev` sends the messages of unexpected errors.
+    maskUnexpectedErrors: process.env['NODE_ENV'] !== 'development',
   });

@@ -37,8 +37,8 @@ export interface ShelterOptions {
 export function shelterService(options: ShelterOptions): RunOptions {
   const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info' } = options;
   return {
-    // Tokens with many claims are longer than 16 KiB.
-    listen: { host, port, maxHeaderSize: 65_536 },
+    // Tokens with many claims are longer than 16 KiB. Clients that download photos slowly share a quarter of a small container.
+    listen: { host, port, maxHeaderSize: 65_536, maxUnsentSize: 64 * 2 ** 20 },
     log: log({ level: logLevel }),
     docs: docsPage(),
     expectedErrors: ['StoreError'],

@@ -38,49 +38,6 @@ it('createGateway rejects schemes, base paths and routes in one message', async 
   ]);
 });
 
-const messageStart = 'Procedure "a": openapi.';
-
-it.each([
-  [
-    { contentTypes: 'text/csv' },
-    `contentTypes is "text/csv"; it must be a list of media types, such as contentTypes: ['application/json'].`,
-  ],
-  [
-    { successStatus: 404 },
-    'successStatus is 404; it must be a status from 200 to 399, or a list of them, such as successStatus: 201.',
-  ],
-  [
-    { errorResponses: { 200: 'Fine.' } },
-    `errorResponses is {"200":"Fine."}; it must be an object or a list of statuses from 400 to 599, such as errorResponses: { 404: 'No such pet.' }.`,
-  ],
-  [
-    { headers: { Location: '/a' } },
-    `headers is {"Location":"/a"}; it must be an object of headers, such as headers: { Location: { description: 'The pet.', value: (output) => \`/v1/pets/\${output.id}\` } }.`,
-  ],
-  [
-    { responseHeaders: { Location: { description: 'The pet.' } } },
-    `responseHeaders is {"Location":{"description":"The pet."}}; it must be a zod object, such as responseHeaders: z.object({ 'x-total': z.string() }); headers that are computed from the output are in headers.`,
-  ],
-  [
-    { pagination: 'after' },
-    `pagination is "after"; it must be an object, such as pagination: { cursor: 'after' }.`,
-  ],
-  [
-    { deprecation: { since: 'May' } },
-    `deprecation.since is "May"; it must be a Date, such as new Date('2026-01-01').`,
-  ],
-  [
-    { in: ['header'] },
-    `in is ["header"]; it must be an object of places (path, query, header, cookie or body), such as in: { tenant: 'header' }.`,
-  ],
-])('createGateway rejects the metadata %j of an operation', async (metadata, message) => {
-  const openapi = { method: 'GET', path: '/a', ...metadata };
-  // @ts-expect-error metadata that the types reject
-  expect(await messageOf(create({}, { a: t.procedure.meta({ openapi }).query(() => 1) }))).toBe(
-    messageStart + message,
-  );
-});
-
 it.each([
   ['openApi', 'openapi'],
   ['callTimeoutMS', 'callTimeoutMs'],
@@ -207,6 +164,7 @@ it.each<[options: object, sentence: string]>([
     'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
   ],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
+  [{ maxQueueMs: 0 }, 'maxQueueMs is 0; it must be a positive number, or Infinity for no limit.'],
   [{ trpc: { onError: 'log' } }, 'trpc.onError is "log"; it must be a function.'],
 ])(
   'createGateway rejects unknown and missing options, and those of a wrong type: %j',

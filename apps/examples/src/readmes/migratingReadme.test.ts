@@ -58,6 +58,10 @@ const apps = {
   },
   'from-trpc-adapters': {
     ...sessions,
+    'caching.ts': `
+      export const responseMeta = ({ type, errors }: { type: string; errors: readonly object[] }) =>
+        type === 'query' && errors.length === 0 ? { headers: { 'cache-control': 'private, max-age=60' } } : {};
+    `,
     'router.ts': `
       import { initTRPC } from '@trpc/server';
       import { z } from 'zod';
@@ -286,7 +290,7 @@ test.for(sides)(
         splitLink({
           condition: ({ type }) => type === 'subscription',
           true: wsLink({ client: socket }),
-          false: httpBatchLink({ url: `http://${host}/trpc`, headers }),
+          false: httpBatchLink({ url: `http://${host}/trpc`, headers, methodOverride: 'POST' }),
         }),
       ],
     });
@@ -294,6 +298,8 @@ test.for(sides)(
     await expect(client.mutation('send', { text: '' })).rejects.toMatchObject({
       data: { code: 'BAD_REQUEST' },
     });
+    const response = await fetch(`http://${host}/trpc/me`, { headers });
+    expect(response.headers.get('cache-control')).toBe('private, max-age=60');
     const events = await new Promise((resolve, reject) => {
       const received: unknown[] = [];
       client.subscription('count', undefined, {

@@ -226,11 +226,6 @@ export interface ResponseControls {
    * one. The result of a tool says so in its `_meta` too.
    */
   replayed(): void;
-  /**
-   * Redirects the client to a location.
-   * @param status one of the metadata's `successStatus`. Default: the first of them.
-   */
-  redirect(location: string, status?: number): void;
 }
 
 /**
@@ -301,11 +296,6 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
   replayed(): void {
     this.isReplayed = true;
     this.header('idempotent-replayed', 'true');
-  }
-
-  redirect(location: string, status?: number): void {
-    this.header('location', location);
-    this.status = status ?? unset;
   }
 
   /** Removes the body. A stream is cancelled. */

@@ -77,22 +77,14 @@ describe('the option openapi', () => {
     );
   });
 
-  it.each<[what: string, router: AnyTRPCRouter, sentence: RegExp]>([
-    [
-      'two default paths',
-      t.router({ 'a/b': t.procedure.query(() => 1), a: t.router({ b: t.procedure.query(() => 2) }) }),
-      /^Procedure "a\.b" cannot be served over REST: "a\/b" is served at GET \/a\/b too; give one of them another path or method; or leave it out, with openapi: false in its metadata\.$/,
-    ],
-    [
-      'a written path and a default one',
-      t.router({
-        x: t.procedure.meta({ openapi: { method: 'GET', path: '/a/b' } }).query(() => 1),
-        a: t.router({ b: t.procedure.query(() => 2) }),
-      }),
-      /^Procedure "a\.b" cannot be served over REST: "x" is served at GET \/a\/b too; /,
-    ],
-  ])('%s that are the same are rejected', async (_what, router, sentence) => {
-    await expect(gatewayOf(router, { openapi: true })).rejects.toThrow(sentence);
+  it('a written path and a default one that are the same are rejected', async () => {
+    const router = t.router({
+      x: t.procedure.meta({ openapi: { method: 'GET', path: '/a/b' } }).query(() => 1),
+      a: t.router({ b: t.procedure.query(() => 2) }),
+    });
+    await expect(gatewayOf(router, { openapi: true })).rejects.toThrow(
+      /^Procedure "a\.b" cannot be served over REST: "x" is served at GET \/a\/b too; give one of them another path or method; or leave it out, with openapi: false in its metadata\.$/,
+    );
   });
 });
 
@@ -106,8 +98,6 @@ describe('metadata without a method or a path', () => {
     ['an ambiguous union', z.object({ a: z.union([z.string(), z.int()]) }), 'POST', { a: 1 }],
     ['text or null', z.object({ a: z.string().nullable() }), 'POST', { a: null }],
     ['text, null or nothing', z.object({ a: z.string().nullish() }), 'GET', {}],
-    ['null in an object', z.object({ a: z.object({ b: z.int().nullable() }) }), 'POST', { a: { b: null } }],
-    ['null in a list', z.object({ a: z.array(z.enum(['a']).nullable()) }), 'POST', { a: [null, 'a'] }],
     ['anything', z.object({ a: z.unknown() }), 'POST', { a: { b: [1] } }],
   ])('openapi: true serves a query with %s (%s) by %s', async (_what, input, method, value) => {
     const query = (input ? served.input(input) : served).query((opts) => opts.input ?? 'none');

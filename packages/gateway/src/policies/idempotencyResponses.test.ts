@@ -48,7 +48,7 @@ async function start(
       .mutation(() => void run()),
     move: post('/move', { successStatus: 303 })
       .output(z.void())
-      .mutation(({ ctx }) => ctx.response.redirect(`/v1/moved/${run()}`)),
+      .mutation(({ ctx }) => ctx.response.header('location', `/v1/moved/${run()}`)),
     bytes: post('/bytes', { produces: 'application/octet-stream' })
       .input(z.object({ length: z.int() }))
       .mutation(({ input: { length } }) => new Uint8Array(length).fill(run())),

@@ -139,7 +139,7 @@ export interface RestMeta {
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
    * The status of a successful response, 200 to 399. If a list, the first is the default and the procedure selects
-   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or if the output
+   * another with `response.status`. A 3xx needs `Location`: `response.header('location', url)`. Default: 200, or if the output
    * is `undefined` 204, with `compatibility` 200.
    */
   readonly successStatus?: number | readonly [number, ...number[]];

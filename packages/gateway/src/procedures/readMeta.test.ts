@@ -65,6 +65,28 @@ it.each<[meta: unknown, problem: string]>([
   ]),
   [{ openapi: { method: null } }, 'openapi.method is null; it must be one of GET,'],
   [{ openapi: { path: 1 } }, "openapi.path is 1; it must be a path, such as path: '/pets/{id}'"],
+  [
+    { openapi: { contentTypes: 'text/csv' } },
+    'openapi.contentTypes is "text/csv"; it must be a list of media',
+  ],
+  [{ openapi: { successStatus: 404 } }, 'openapi.successStatus is 404; it must be a status from 200 to 399'],
+  [
+    { openapi: { errorResponses: { 200: 'a' } } },
+    'openapi.errorResponses is {"200":"a"}; it must be an object',
+  ],
+  [{ openapi: { headers: { a: '/a' } } }, 'openapi.headers is {"a":"/a"}; it must be an object of headers'],
+  [
+    { openapi: { responseHeaders: { a: {} } } },
+    'openapi.responseHeaders is {"a":{}}; it must be a zod object',
+  ],
+  [{ openapi: { pagination: 'after' } }, 'openapi.pagination is "after"; it must be an object, such as'],
+  [{ openapi: { deprecation: { since: 'May' } } }, 'openapi.deprecation.since is "May"; it must be a Date'],
+  [
+    { openapi: { contentTypes: [] } },
+    'openapi.contentTypes is []; it must be a list of media types, such as',
+  ],
+  [{ openapi: { in: { a: 'heder' } } }, 'openapi.in is {"a":"heder"}; it must be an object of places'],
+  [{ openapi: { in: ['header'] } }, 'openapi.in is ["header"]; it must be an object of places (path, query,'],
   [{ openapi: 1 }, 'openapi takes an object of options, not 1.'],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
   [{ openapi: { callTimeoutMs: 1 } }, 'callTimeoutMs is in openapi, where it would apply only to REST.'],

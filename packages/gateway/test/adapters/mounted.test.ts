@@ -313,13 +313,6 @@ it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
   },
 );
 
-it('nodeHandler of node:http passes a path outside of its gateway to the next handler', async () => {
-  const handler = nodeHandler(await createTexts('/api'));
-  const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
-  expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
-  expect((await fetch(`${origin}/api/v1/texts/a`)).status).toBe(200);
-});
-
 it('a mounted gateway ends a subscription whose client disconnects', async () => {
   const gateway = await createTexts();
   const url = new URL(await listen(nodeHandler(gateway)));

@@ -98,16 +98,6 @@ it.each([
   await vi.waitFor(() => expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
 });
 
-it('a result on a WebSocket over maxResponseSize is replaced by an error', async () => {
-  const { dial, records } = await startService({ maxResponseSize: 1000 });
-  const { call } = await dial();
-  const large = (id: number, bytes: number) =>
-    call({ id, method: 'query', params: { path: 'large', input: { bytes } } });
-  expect(await large(1, 2000)).toMatchObject({ id: 1, error: { message: tooLarge } });
-  expect(await large(2, 200)).toMatchObject({ id: 2, result: {} });
-  expect(records.slice(1)).toMatchObject([{ status: 413, limit: 'response-bytes' }, { status: 200 }]);
-});
-
 it.each([
   ['/v1/late?bytes=1000000000', 413],
   ['/trpc/late?input={"bytes":1000000000}', 413],

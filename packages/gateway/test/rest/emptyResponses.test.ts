@@ -26,8 +26,11 @@ const router = t.router({
   optional: empty(z.string().optional(), '/optional'),
   undescribed: at('/undescribed').mutation(() => undefined),
   moved: at('/moved', 303)
-    .output(z.void())
-    .mutation(({ ctx }) => ctx.response.redirect('https://covers.test/1')),
+    .output(z.string())
+    .mutation(({ ctx }) => {
+      ctx.response.header('location', 'https://covers.test/1');
+      return 'text';
+    }),
   reset: at('/reset', 205)
     .output(z.string())
     .mutation(() => 'text'),
@@ -90,8 +93,13 @@ it.each<
   },
 );
 
-it('ctx.response.redirect() answers with 303 and Location', async () => {
+it('an operation with the successStatus 303 that sets Location redirects the client, without a body', async () => {
   const { rest } = await startShape(router);
-  const { headers, status } = await rest('/moved', { method: 'POST', redirect: 'manual' });
-  expect([status, headers.get('location')]).toEqual([303, 'https://covers.test/1']);
+  const response = await rest('/moved', { method: 'POST', redirect: 'manual' });
+  const { headers, status } = response;
+  expect([status, headers.get('location'), await response.text()]).toEqual([
+    303,
+    'https://covers.test/1',
+    '',
+  ]);
 });

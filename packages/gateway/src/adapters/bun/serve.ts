@@ -15,9 +15,6 @@ export { reservePort, type ReservedPort } from '../serve/reservePort.ts';
 export type { CloseOptions, Listening, ServeOptions } from '../serve/serveOptions.ts';
 export { CertificateError, type TlsFiles } from '../serve/tlsFiles.ts';
 
-/** The longest time without activity that Bun accepts. */
-const maxIdleSeconds = 255;
-
 /**
  * Serves a gateway, or your own `Service`, on `Bun.serve`. Resolves when the server listens.
  *
@@ -34,18 +31,14 @@ const maxIdleSeconds = 255;
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   const settings = serveSettings(service, options);
-  const { host, port, reusePort, tls, keepAliveTimeout, maxConnections, maxUnsentSize, limits } = settings;
+  const { host, port, reusePort, tls, keepAliveMs, maxConnections, maxUnsentSize, limits } = settings;
   if (!Bun) {
     throw new GatewayError(
       'trpc-gateway/bun runs on Bun 1.4 or newer. On Node, serve with trpc-gateway/uws or trpc-gateway/node.',
     );
   }
-  const keepAliveSeconds = Math.ceil(keepAliveTimeout / 1000);
-  if (keepAliveSeconds > maxIdleSeconds) {
-    throw new GatewayError(
-      `keepAliveTimeout is ${keepAliveTimeout}; on Bun it must be at most ${maxIdleSeconds * 1000}. On Node, trpc-gateway/node has no such limit.`,
-    );
-  }
+  // Bun accepts at most 255 s.
+  const keepAliveSeconds = Math.min(Math.ceil(keepAliveMs / 1000), 255);
   const sockets = new OpenSockets(service, maxUnsentSize, maxConnections);
   const responder = new BunResponder(service, sockets, settings, keepAliveSeconds);
   const pem = tls && (await withCertificate(tls, (read) => read));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Connection, type ServedRequest } from './connection.ts';
 
 /**
- * Checks a connection with a `keepAliveTimeout` of 65 s up to 100 times, and calls `update` before each check.
+ * Checks a connection that may be idle for 65 s between two requests up to 100 times, and calls `update` before each check.
  * @returns the number of the check that closed the connection; `Infinity` if none did
  */
 function checkUntilClosed(

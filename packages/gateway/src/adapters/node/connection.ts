@@ -214,7 +214,7 @@ export class Connections extends Map<Socket, Connection> {
   /** Number of open TCP connections, including WebSockets. */
   open = 0;
 
-  constructor(server: Server, { keepAliveTimeout, maxConnections, tls }: ServeSettings) {
+  constructor(server: Server, { keepAliveMs, maxConnections, tls }: ServeSettings) {
     super();
     const isTls = tls !== undefined;
     server.on('connection', (socket: Socket) => {
@@ -224,9 +224,9 @@ export class Connections extends Map<Socket, Connection> {
       // Before the TLS handshake, no response can be sent.
       if (isOver && isTls) socket.destroy();
       else if (isOver) writeLast(socket, busyResponse);
-      else if (!isTls) this.#track(socket, keepAliveTimeout);
+      else if (!isTls) this.#track(socket, keepAliveMs);
     });
-    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket, keepAliveTimeout));
+    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket, keepAliveMs));
     server.once('listening', () => {
       const timer = setInterval(() => {
         for (const connection of this.values()) connection.check();
@@ -235,8 +235,8 @@ export class Connections extends Map<Socket, Connection> {
     });
   }
 
-  #track(socket: Socket, keepAliveTimeout: number): void {
-    const connection = new Connection(socket, keepAliveTimeout);
+  #track(socket: Socket, keepAliveMs: number): void {
+    const connection = new Connection(socket, keepAliveMs);
     this.set(socket, connection);
     socket.once('close', () => {
       this.delete(socket);

@@ -9,7 +9,7 @@ import { t, testGateway } from '../../testing/testGateway.ts';
 import { serveSettings } from './serveOptions.ts';
 import { adapters, blockFor, dial, get, ok, streamed, until } from './testing/dial.ts';
 
-describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
+describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   const post = (body: string, length = body.length) =>
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
   /** A request of an `EventSource`, which never connects again after another status than 200. */
@@ -289,19 +289,6 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
     });
   });
 
-  // uWebSockets.js has no such option.
-  it.skipIf(adapter === 'uWebSockets.js')(
-    'keepAliveTimeout closes a connection between two requests, and not before its first one',
-    async () => {
-      const listening = await listen(() => ok(), { keepAliveTimeout: 1000 });
-      const unused = await dial(listening);
-      const used = await dial(listening, get('/'));
-      await used.closed;
-      expect(used.text()).toMatch(/^HTTP\/1\.1 200 /);
-      expect(unused.socket.closed).toBe(false);
-    },
-  );
-
   const notPositive = [
     ['maxHeaderSize', 0],
     ['maxHeaderSize', Infinity],
@@ -340,9 +327,10 @@ describe.each(adapters)('on $adapter', ({ adapter, serve, listen, source }) => {
   });
 });
 
-it('idle connections are kept for 125 s by default if the gateway has trustProxy', async () => {
+it('idle connections are kept for 620 s if the gateway has trustProxy, otherwise for 11 s', async () => {
   const gateway = await testGateway(t.router({}), { trustProxy: ['10.0.0.0/8'] });
-  expect(serveSettings(gateway, {}).keepAliveTimeout).toBe(125_000);
+  expect(serveSettings(gateway, {}).keepAliveMs).toBe(620_000);
+  expect(serveSettings({ handle: () => ok() }, {}).keepAliveMs).toBe(11_000);
 });
 
 it('the host may be an IPv6 address in brackets', () => {

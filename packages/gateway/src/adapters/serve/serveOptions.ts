@@ -29,12 +29,6 @@ export interface ServeOptions {
   /** Certificate for TLS 1.2 or newer, read when the server starts. Default: no TLS. */
   readonly tls?: TlsFiles;
   /**
-   * Time in milliseconds until a connection that is idle between two requests is closed, up to 4 s later. It must be longer
-   * than your proxy keeps idle connections: otherwise a request that the proxy sends at the close is lost. At most 255000 on
-   * Bun; rejected on uWebSockets.js, whose 8 to 12 s are compiled in. Default: 125000 with `trustProxy`, otherwise 11000.
-   */
-  readonly keepAliveTimeout?: number;
-  /**
    * Maximum number of open connections, including WebSockets. A connection over the limit gets 503 and is closed; over
    * TLS it is closed without a response.
    *
@@ -82,7 +76,6 @@ export const serveRules: OptionRules<ServeOptions> = {
     certFile: file,
     keyFile: file,
   } satisfies OptionRules<TlsFiles>),
-  keepAliveTimeout: positiveInteger,
   maxConnections: serverLimit,
   maxHeaderSize: positiveInteger,
   maxUnsentSize: serverLimit,
@@ -115,14 +108,15 @@ export function serveSettings(service: Service, options: ServeOptions) {
   const { port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const host = withoutBrackets(options.host ?? '127.0.0.1');
   const { maxHeaderSize = 16_384, maxUnsentSize = defaultUnsentBytes } = options;
-  // Proxies keep idle connections by default for: AWS and nginx 60 s, Traefik 90 s, Caddy 2 min.
-  const { keepAliveTimeout = service.isBehindProxy ? 125_000 : 11_000 } = options;
+  // A request that a proxy sends when its connection closes is lost. Idle connections are kept by AWS and nginx for 60 s,
+  // by Traefik for 90 s, by Caddy for 2 min, and by Google for 10 min, which cannot be changed.
+  const keepAliveMs = service.isBehindProxy ? 620_000 : 11_000;
   const limits: RequestLimits = {
     ...requestLimits(service),
     maxHeaderSize,
     isTls: tls !== undefined,
   };
-  return { host, port, reusePort, tls, keepAliveTimeout, maxConnections, maxUnsentSize, limits };
+  return { host, port, reusePort, tls, keepAliveMs, maxConnections, maxUnsentSize, limits };
 }
 
 /** Returns the limits of a service for requests whose head the server has read, with its own limits. */

@@ -120,12 +120,6 @@ it('a POST with a Content-Length after a header with an empty name closes its co
   expect(new Set(handled)).toEqual(new Set(['/p']));
 });
 
-it('serve rejects keepAliveTimeout, and says what to do instead', async () => {
-  await expect(serve({ handle: () => ok() }, { keepAliveTimeout: 65_000 })).rejects.toThrow(
-    /^keepAliveTimeout is 65000, but uWebSockets\.js .*; or serve with "trpc-gateway\/node"\.$/,
-  );
-});
-
 it.each([
   [
     true,

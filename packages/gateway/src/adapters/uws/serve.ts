@@ -1,5 +1,4 @@
 import type { HttpResponse as NativeResponse, us_listen_socket } from '@uwsjs/core';
-import { GatewayError } from '../../checks/gatewayError.ts';
 import type { Service } from '../../http/service.ts';
 import { createListening } from '../serve/createListening.ts';
 import { ListenError } from '../serve/listenError.ts';
@@ -19,31 +18,22 @@ export { CertificateError, type TlsFiles } from '../serve/tlsFiles.ts';
 /** Name and version of the package of uWebSockets.js that is loaded, such as `@uwsjs/core 20.69.0`. */
 export const uwsVersion: string = loadedPackage;
 
-const idleTime = 'uWebSockets.js closes idle connections after 8 to 12 s';
-const idleRemedy = 'let your proxy close idle connections within 8 s; or serve with "trpc-gateway/node".';
-
 /**
  * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
  * @throws {CertificateError} if the certificate cannot be used
- * @throws {GatewayError} for options that are unknown or invalid, for `keepAliveTimeout`, and if `service` is not a
- *   gateway, such as the promise of one
+ * @throws {GatewayError} for options that are unknown or invalid, and if `service` is not a gateway, such as the promise
+ *   of one
  * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   const settings = serveSettings(service, options);
   const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
-  if (options.keepAliveTimeout !== undefined) {
-    throw new GatewayError(
-      `keepAliveTimeout is ${options.keepAliveTimeout}, but ${idleTime}: its time is compiled in. Leave keepAliveTimeout out, and ${idleRemedy}`,
-    );
-  }
   if (service.isBehindProxy) {
-    const consequence =
-      'A request that a proxy sends at that moment is lost (502), and most keep theirs for 60 s';
-    process.emitWarning(`trustProxy is set, but ${idleTime}. ${consequence}: ${idleRemedy}`, {
-      code: 'TRPC_GATEWAY_IDLE',
-    });
+    process.emitWarning(
+      'trustProxy is set, but uWebSockets.js closes idle connections after 8 to 12 s. A request that a proxy sends at that moment is lost (502), and most keep theirs for 60 s: let your proxy close idle connections within 8 s; or serve with "trpc-gateway/node".',
+      { code: 'TRPC_GATEWAY_IDLE' },
+    );
   }
   service.allowInexactHeaders?.();
 

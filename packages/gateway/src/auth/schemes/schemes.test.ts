@@ -61,7 +61,6 @@ it.each<[authorization: string | undefined, token: string | null | undefined]>([
   // Malformed (RFC 6750 §2.1)
   ['Bearer', null],
   ['Bearer ', null],
-  ['bearer   ', null],
   ['Bearer a b', null],
   ['Bearer a=b', null],
   ['Bearer ä', null],
@@ -117,7 +116,6 @@ it.each<[header: string, value: string | null | undefined]>([
   ['s=\u00E9', null],
   // Browsers do not accept `__Host-` names from subdomains, but treat these as other names
   ['\u2000s=abc', undefined],
-  ['\u00A0s=abc', undefined],
   ['\uFEFFs=abc', undefined],
   ['\u2000s=def; s=abc', 'abc'],
   ['\ts\t=\tabc\t', 'abc'],

@@ -117,11 +117,6 @@ const lines = z.object({ text: z.string(), lines: z.array(line).optional(), to: 
 it.each<[what: string, first: object, second: object]>([
   ['the key', { idempotencyKey: key, text: 'a' }, { text: 'a', idempotencyKey: key }],
   [
-    'arguments',
-    { text: 'a', to: { title: 'b' }, idempotencyKey: key },
-    { to: { title: 'b' }, idempotencyKey: key, text: 'a' },
-  ],
-  [
     'members of an argument',
     { text: 'a', to: { title: 'b', count: 1, of: { x: 1, y: [] } }, idempotencyKey: key },
     { text: 'a', to: { of: { y: [], x: 1 }, count: 1, title: 'b' }, idempotencyKey: key },

@@ -98,19 +98,6 @@ it.each<[meta: GatewayMeta, title: string | undefined, description: string]>([
   },
 );
 
-it('a deprecated tool without a description of its own is reported as one without', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const old = t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1);
-  await testGateway(t.router({ old }), { mcp: mcp() });
-  expect(log.mock.calls.splice(0)).toEqual([
-    [
-      expect.stringContaining(
-        'a model chooses a tool by its description, which these tools do not have: old.',
-      ),
-    ],
-  ]);
-});
-
 it('createGateway says how large a list of tools is, how that is estimated, and which are the largest', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const sized = (size: number) => t.procedure.meta({ mcp: { description: 'a'.repeat(size) } }).query(() => 1);

@@ -111,7 +111,6 @@ it.each([
     'The tools are served at "/mcp", where another',
   ]),
   [{ mcp: {} }, 'mcp is {}; it must be mcp(), which trpc-gateway/mcp exports'],
-  [{ mcp: true }, 'mcp is true; it must be mcp(), which trpc-gateway/mcp exports'],
 ])('createGateway rejects a path of tools that is taken: %#', async (options, message) => {
   const add = t.procedure.meta({ openapi: { method: 'POST', path: '/add' }, mcp: true }).mutation(() => 1);
   await expect(serve({ add }, options)).rejects.toThrow(message);
@@ -214,9 +213,10 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
       list: t.procedure.meta({ mcp: { name: 'books', description: ' ' } }).query(() => 1),
       described: tool.query(() => 1),
       summed: t.procedure.meta({ mcp: true, openapi: { summary: 'Sums.' } }).query(() => 1),
+      old: t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1),
     },
     {},
-    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books. Add mcp: { description: '…' }.",
+    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books, old. Add mcp: { description: '…' }.",
   ],
   [
     'with many tools without a description',
