@@ -1,0 +1,107 @@
+import { bearer, createGateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { listen } from '../listen.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create();
+const Pet = z.object({ id: z.int(), name: z.string() });
+
+const router = t.router({
+  getPet: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/pets/{id}' }, mcp: { description: 'Returns a pet.' } })
+    .input(z.object({ id: z.int() }))
+    .output(Pet)
+    .query(({ input }) => ({ id: input.id, name: 'Rex' })),
+  createPet: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/pets', successStatus: 201 } })
+    .input(z.object({ name: z.string() }))
+    .output(Pet)
+    .mutation(({ input }) => ({ id: 1, name: input.name })),
+  newPets: t.procedure.subscription(async function* () {
+    yield { id: 1, name: 'Rex' };
+    yield { id: 2, name: 'Ada' };
+  }),
+});
+
+const headers = { authorization: 'Bearer key' };
+let onResponse = () => {};
+
+const gateway = await createGateway({
+  router,
+  authentication: bearer({ verify: (token) => token === 'key' && { name: 'Ada' } }),
+  createContext: () => ({}),
+  document: { title: 'Trace', version: '0.0.0' },
+  mcp: mcp(),
+  onResponse: () => onResponse(),
+});
+const server = await listen(gateway);
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const socket = new WebSocket(`${server.origin}/trpc`, { headers });
+await once(socket, 'open');
+
+interface SendOptions {
+  readonly agent?: false;
+  readonly method?: 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function send(path: string, options: SendOptions = {}, body?: string): Promise<void> {
+  const url = `${server.origin}${path}`;
+  const sent = request(url, { agent, ...options, headers: { ...headers, ...options.headers } });
+  // In one write with the head, so that the server reads both at once.
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  const received = await text(response);
+  if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${received}`);
+}
+
+const input = encodeURIComponent('{"id":1}');
+const batch = `/trpc/getPet,getPet?batch=1&input=${encodeURIComponent('{"0":{"id":1},"1":{"id":2}}')}`;
+const json = { 'content-type': 'application/json' };
+const toolCall =
+  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getPet","arguments":{"id":1}}}';
+
+/**
+ * One request of each kind, on a connection that is open and stays open, with few headers: each further header enters
+ * two or three functions. `close` is `get` on a connection of its own, which is opened and closed.
+ */
+const requests = {
+  get: () => send('/v1/pets/1'),
+  close: () => send('/v1/pets/1', { agent: false }),
+  post: () => send('/v1/pets', { method: 'POST', headers: json }, '{"name":"Rex"}'),
+  query: () => send(`/trpc/getPet?input=${input}`),
+  batch: () => send(batch),
+  lines: () => send(batch, { headers: { 'trpc-accept': 'application/jsonl' } }),
+  events: () => send('/trpc/newPets', { headers: { accept: 'text/event-stream' } }),
+  message: () => {
+    socket.send('{"id":1,"method":"query","params":{"path":"getPet","input":{"id":1}}}');
+    return once(socket, 'message');
+  },
+  tool: () => send('/mcp', { method: 'POST', headers: json }, toolCall),
+} satisfies Readonly<Record<string, () => Promise<unknown>>>;
+
+export type RequestName = keyof typeof requests;
+export const requestNames = Object.keys(requests) as RequestName[];
+
+/** Sends a request. Resolves when the client has received the response and the gateway has reported it. */
+export async function sendRequest(name: RequestName): Promise<void> {
+  const reported = new Promise<void>((resolve) => {
+    onResponse = resolve;
+  });
+  await Promise.all([requests[name](), reported]);
+  await nextTurn();
+}
+
+/** Closes the connections and the server. */
+export async function stop(): Promise<void> {
+  socket.terminate();
+  agent.destroy();
+  await server.close({ timeoutMs: 0 });
+}
