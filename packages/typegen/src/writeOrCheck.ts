@@ -21,7 +21,13 @@ interface Generated {
   readonly content?: (text: string) => string;
 }
 
-export async function writeOrCheck({ check, content = (same) => same, file, out, text }: Generated): Promise<CommandResult> {
+export async function writeOrCheck({
+  check,
+  content = (same) => same,
+  file,
+  out,
+  text,
+}: Generated): Promise<CommandResult> {
   if (out === undefined) return { stdout: text, code: 0 };
   if (!check) {
     await write(out, text);
