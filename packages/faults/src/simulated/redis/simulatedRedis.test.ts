@@ -93,7 +93,7 @@ const scripts: readonly (readonly [script: string, args: readonly string[], resu
     [],
     ['961fa22f61a56e19f3f5f8867901ac8cf5e6d11f', 'he'],
   ],
-  ['local n = 0 for at = 1, 5, 2 do local n = n + 10 end return n', [], 0],
+  ['local n = 0 for at = 1, 5, 2 do n = n + at end return n', [], 9],
   [
     'redis.call("HSET", "h", "a", 1, "b", 2.5) return redis.call("HMGET", "h", "a", "b", "c")',
     [],
