@@ -8,7 +8,7 @@ const t = initTRPC.context<{ readonly notes: string }>().meta<GatewayMeta>().cre
 const Note = z.object({ name: z.string() });
 const Tick = z.object({ n: z.int(), padding: z.string() });
 
-/** A router with notes in a file, event streams and slow calls. */
+/** A router with notes in a file, and event streams. */
 export const router = t.router({
   createNote: t.procedure
     .meta({ openapi: { method: 'POST', path: '/notes', successStatus: 201 } })
@@ -31,12 +31,5 @@ export const router = t.router({
         yield { n, padding: 'x'.repeat(Math.floor(Math.random() * 2_000)) };
         await sleep(Math.random() * 4, undefined, { signal });
       }
-    }),
-  /** Takes `ms`, by default up to 100. */
-  wait: t.procedure
-    .input(z.object({ name: z.string(), ms: z.int().optional() }))
-    .mutation(async ({ input }) => {
-      await sleep(input.ms ?? Math.random() * 100);
-      return input.name;
     }),
 });

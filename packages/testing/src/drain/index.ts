@@ -1,1 +1,0 @@
-export { drainCalls, drainStreams, problemsOf } from './drainRound.ts';
