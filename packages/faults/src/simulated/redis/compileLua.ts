@@ -1,6 +1,5 @@
 import { compileFunction } from 'node:vm';
 import luaparse, { type CallExpression, type Expression, type Statement } from 'luaparse';
-import { toBytes } from './bytes.ts';
 import { functions, type LuaTable, type LuaValue, operators, unsupported } from './luaRuntime.ts';
 
 /** Runs a script. Calls commands of Redis as `redis.call` does. */
@@ -16,7 +15,7 @@ export function compileLua(script: string): LuaScript {
   let run = compiled.get(script);
   if (run === undefined) {
     const options = { luaVersion: '5.1', encodingMode: 'pseudo-latin1' } as const;
-    const { body } = luaparse.parse(toBytes(script), options);
+    const { body } = luaparse.parse(script, options);
     // The parameters are those that the compiled code uses.
     const main = compileFunction(`${block(body)}return [];`, ['lua', 'functions', 'KEYS', 'ARGV']) as (
       lua: typeof operators,

@@ -175,32 +175,6 @@ describe.each([
     },
   );
 
-  it.skipIf(!isHere)('rejects all commands when it is destroyed, and later ones', async () => {
-    const { client, evaluate, server } = await connected();
-    server.freeze();
-    const sent = evaluate();
-    await sleep(20);
-    const waiting = evaluate();
-    client.destroy();
-    client.destroy();
-    expect(client.isOpen).toBe(false);
-    const disconnected = ['DisconnectsClientError', 'Disconnects client'];
-    expect([await sent, await waiting]).toEqual([disconnected, disconnected]);
-    expect(await evaluate()).toEqual(['ClientClosedError', 'The client is closed']);
-    expect(await outcome(client.close())).toEqual(['ClientClosedError', 'The client is closed']);
-    server.resume();
-  });
-
-  it.skipIf(!isHere)('waits for replies when it is closed', async () => {
-    const { client, evaluate } = await connected();
-    const blocked = client.xRead({ key: 'none', id: '0-0' }, { BLOCK: 100, COUNT: 1 });
-    const sent = evaluate();
-    const closed = client.close();
-    expect(await evaluate()).toEqual(['ClientClosedError', 'The client is closed']);
-    await closed;
-    expect([await blocked, await sent]).toEqual([null, 1]);
-  });
-
   it.skipIf(!isHere)('waits in XREAD for an entry, which the script of another client adds', async () => {
     const { client, evaluate, open } = await connected();
     const reader = client.xRead({ key: 'x', id: '0-0' }, { BLOCK: 60_000, COUNT: 10 });
