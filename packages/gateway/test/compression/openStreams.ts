@@ -1,12 +1,7 @@
-/**
- * Measures the memory of open event streams by content coding, and what streams leave that were dropped:
- * `npm run bench:streams -w trpc-gateway-test`, for the adapter in `ADAPTER`. The clients are another process than the server.
- */
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@petstore/testing/eventually';
 import { adapterOfRun } from '../adapters.ts';
-import { finish, isCommand } from '../load/measured.ts';
 import { startPinned } from '../load/pinned.ts';
 import type { HeldStreams } from './streamTarget.ts';
 
@@ -81,20 +76,4 @@ function openStream(port: number, coding: string): Promise<Socket> {
     });
     socket.write(`GET /v1/gated HTTP/1.1\r\nhost: a\r\naccept-encoding: ${coding}\r\n\r\n`);
   });
-}
-
-if (isCommand(import.meta)) {
-  const measured: Record<string, StreamMemory> = {};
-  for (const coding of ['identity', 'zstd', 'gzip', 'br']) {
-    measured[coding] = await measureStreams(coding, { open: 1000, dropped: 10_000 });
-  }
-  // What the streams leave that are not compressed is no memory of an encoder.
-  const heldPlain = measured['identity']?.heldMegabytes ?? 0;
-  const problems: string[] = [];
-  for (const [coding, { heldMegabytes, leftOpen }] of Object.entries(measured)) {
-    if (leftOpen > 0) problems.push(`${leftOpen} streams in ${coding} are open.`);
-    const held = heldMegabytes - heldPlain;
-    if (held > 1) problems.push(`Dropped streams in ${coding} hold ${held} MB.`);
-  }
-  finish(measured, problems);
 }
