@@ -8,7 +8,8 @@ import {
   type Transport,
 } from '../client/transport.ts';
 import type { Random } from '../random.ts';
-import { Connection, Link } from './connection.ts';
+import { Connection } from './connection.ts';
+import { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';
 import type { RunningProcess, SentBody } from './runningProcess.ts';
 import { SimulatedRequest } from './simulatedRequest.ts';

@@ -12,6 +12,7 @@ import { mount, unmountAll } from './disk/mounts.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
 import { SimulatedRedis } from './redis/simulatedRedis.ts';
+import type { Link } from './link.ts';
 import type { RunningProcess } from './runningProcess.ts';
 import { runIn } from './simulatedProcess.ts';
 
@@ -180,7 +181,6 @@ function redisFaults(
   processes: FaultyProcesses,
   published: Published[],
 ): readonly Fault[] {
-  type Link = ReturnType<SimulatedRedis['link']>;
   /** A fault of the network of one process. */
   const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
     name,
@@ -226,23 +226,30 @@ function redisFaults(
     ),
     ofLink(
       'cut Redis',
-      (link) => link.cut(),
-      (link) => link.mend(),
+      (link) => {
+        link.isCut = true;
+        link.cut();
+      },
+      (link) => (link.isCut = false),
     ),
     ofLink(
       'frozen Redis',
       (link) => link.freeze(),
-      (link) => link.resume(),
+      (link) => link.thaw(),
     ),
     burst(processes, published, ({ process }) => {
       server.link(process).freeze();
-      return () => server.link(process).resume();
+      return () => server.link(process).thaw();
     }),
-    ofLink('lost replies of Redis', (link) => link.dropReplies(), isOver),
+    ofLink(
+      'lost replies of Redis',
+      (link) => (link.lossRate = 0.5),
+      (link) => (link.lossRate = 0),
+    ),
     ofLink(
       'slow Redis',
-      (link) => (link.delayMs = 700),
-      (link) => (link.delayMs = 0),
+      (link) => (link.longestMs = 1500),
+      (link) => (link.longestMs = 3),
     ),
   ];
 }

@@ -1,12 +1,15 @@
 import net from 'node:net';
 import { Duplex } from 'node:stream';
+import type { Random } from '../../random.ts';
+import type { Link } from '../link.ts';
 import { runIn, type SimulatedProcess } from '../simulatedProcess.ts';
-import { Leg, type Link } from './link.ts';
+import { Leg } from './leg.ts';
 import { parseCommands } from './resp.ts';
 
 interface ConnectionOptions {
   readonly process: SimulatedProcess;
   readonly link: Link;
+  readonly random: Random;
   /** The server that accepts it: another one does not know it. */
   readonly runId: string;
   /** Whether the server accepts it, which is called when the request to connect arrives. */
@@ -30,10 +33,10 @@ export class Connection extends Duplex {
 
   constructor(options: ConnectionOptions) {
     super();
-    const { isAccepted, link, process } = options;
+    const { isAccepted, link, process, random } = options;
     this.#options = options;
-    this.#commands = new Leg(link);
-    this.#replies = new Leg(link);
+    this.#commands = new Leg(link, random);
+    this.#replies = new Leg(link, random);
     link.connections.add(this);
     // Some of its commands may still arrive.
     this.#forget = process.whenKilled(() => {
@@ -43,7 +46,7 @@ export class Connection extends Duplex {
     });
     this.#commands.send(() => {
       if (isAccepted()) this.#arrive(() => this.emit('connect'));
-      else this.break('connect ECONNREFUSED');
+      else this.cut('connect ECONNREFUSED');
     });
   }
 
@@ -63,12 +66,13 @@ export class Connection extends Duplex {
 
   reply(replies: string): void {
     if (!this.#isOpen) return;
-    if (this.#options.link.takesReply()) this.break();
+    const { link, random } = this.#options;
+    if (random.chance(link.lossRate)) this.cut();
     else this.#arrive(() => this.push(Buffer.from(replies, 'latin1')));
   }
 
   /** Loses the connection: some of the messages on their way arrive. */
-  break(reason = 'read ECONNRESET'): void {
+  cut(reason = 'read ECONNRESET'): void {
     if (!this.#isOpen) return;
     this.#close();
     this.#commands.loseSome();

@@ -135,7 +135,6 @@ export class Keyspace {
       return ok;
     },
     ...streamCommands({
-      surplus: () => this.#random.from(1, 100),
       now: () => this.now,
       find: (key, create) => this.#value(key, (value) => value instanceof Stream, create),
       added: (key) => this.grown.add(key),

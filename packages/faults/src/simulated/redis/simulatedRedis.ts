@@ -1,9 +1,9 @@
 import { createClient } from 'redis';
 import type { Random } from '../../random.ts';
+import { Gate, Link } from '../link.ts';
 import type { SimulatedProcess } from '../simulatedProcess.ts';
 import { Connection } from './connection.ts';
 import { Keyspace } from './keyspace.ts';
-import { Link } from './link.ts';
 import { ErrorReply, integer, type Reply } from './reply.ts';
 import { formatReply } from './resp.ts';
 import { runScript } from './runScript.ts';
@@ -21,9 +21,8 @@ export class SimulatedRedis {
   readonly #links = new Map<SimulatedProcess, Link>();
   readonly #connections = new Set<Connection>();
   readonly #blocked = new Map<Connection, Blocked>();
-  /** What waits for `resume`. */
-  #stalled: (() => void)[] = [];
-  #state: 'up' | 'frozen' | 'down' = 'up';
+  readonly #gate = new Gate();
+  #isUp = true;
 
   constructor(random: Random) {
     this.#random = random;
@@ -32,7 +31,7 @@ export class SimulatedRedis {
 
   /** The network between a process and this server. */
   link(process: SimulatedProcess): Link {
-    const link = this.#links.get(process) ?? new Link(this.#random);
+    const link = this.#links.get(process) ?? new Link();
     this.#links.set(process, link);
     return link;
   }
@@ -46,28 +45,24 @@ export class SimulatedRedis {
 
   /** Ends the server. @param losesMs what was written within this time is lost: its files lack it. `Infinity`: it has no files */
   kill(losesMs = 0): void {
-    this.#state = 'down';
-    this.#stalled = [];
-    for (const connection of this.#connections) connection.break();
+    this.#isUp = false;
+    this.#gate.thaw();
+    for (const connection of this.#connections) connection.cut();
     this.#keys.restart(losesMs);
   }
 
   /** Starts the server after `kill`. */
   start(): void {
-    this.#state = 'up';
+    this.#isUp = true;
   }
 
   /** Suspends the server (SIGSTOP): connections stay open, and are accepted. */
   freeze(): void {
-    if (this.#state === 'up') this.#state = 'frozen';
+    if (this.#isUp) this.#gate.freeze();
   }
 
   resume(): void {
-    if (this.#state !== 'frozen') return;
-    this.#state = 'up';
-    const stalled = this.#stalled;
-    this.#stalled = [];
-    for (const each of stalled) each();
+    this.#gate.thaw();
   }
 
   /** Replaces the server with a replica that lacks what was written within this time, in milliseconds. */
@@ -88,9 +83,10 @@ export class SimulatedRedis {
     const connection = new Connection({
       process,
       link,
+      random: this.#random,
       runId,
-      isAccepted: () => this.#state !== 'down' && !link.isCut && runId === this.#keys.runId,
-      onCommands: (from, commands) => this.#whenRunning(from, () => this.#receive(from, commands)),
+      isAccepted: () => this.#isUp && !link.isCut && runId === this.#keys.runId,
+      onCommands: (from, commands) => void this.#whenRunning(from, () => this.#receive(from, commands)),
       onClose: (closed) => {
         this.#connections.delete(closed);
         this.#unblock(closed);
@@ -100,9 +96,10 @@ export class SimulatedRedis {
     return connection;
   }
 
-  #whenRunning(connection: Connection, run: () => void): void {
-    if (this.#state === 'frozen') this.#stalled.push(run);
-    else if (this.#state === 'up' && connection.runId === this.#keys.runId) run();
+  async #whenRunning(connection: Connection, run: () => void): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- it may be suspended again
+    while (this.#gate.thawed) await this.#gate.thawed;
+    if (this.#isUp && connection.runId === this.#keys.runId) run();
   }
 
   #receive(connection: Connection, commands: readonly (readonly string[])[]): void {
@@ -138,7 +135,7 @@ export class SimulatedRedis {
     // The client is gone, and would never be served.
     if (!connection.isOpen) return;
     const timer = setTimeout(
-      () => this.#whenRunning(connection, () => this.#finish(connection, null)),
+      () => void this.#whenRunning(connection, () => this.#finish(connection, null)),
       integer(words[words.indexOf('BLOCK') + 1]),
     );
     this.#blocked.set(connection, { words, key: words[words.indexOf('STREAMS') + 1] ?? '', timer });
