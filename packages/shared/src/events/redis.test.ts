@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  hasRedis,
-  type RedisProcess,
-  startFaultProxy,
-  startRedis,
-  startRedisCluster,
-} from '@petstore/testing/redis';
+import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@petstore/testing/redis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
@@ -82,21 +76,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
     return items[0]?.id ?? '';
   }
 
-  it('an id names one event forever: after a backup was restored, an id of later events leads to a resync', async () => {
-    const server = await newServer(['--appendonly', 'no']);
-    const log = openAt(server.url);
-    await log.append('a', '1', keepAll);
-    expect(await server.command('SAVE')).toBe('+OK');
-    const lost = await log.append('a', '2', keepAll);
-    await restart(server);
-    const again = await vi.waitFor(() => log.append('a', '3', keepAll));
-    await log.append('a', '4', keepAll);
-    expect(again).not.toBe(lost);
-    const items = collect(log, 'a', lost);
-    await received(items, '4');
-    expect(textsOf(items)).toEqual(['(resync)', '3', '4']);
-  });
-
   it('a command that a client sends again, at once or after the next one, appends one event', async () => {
     const log = openRedisLog(() => {
       const client = createClient({ url: shared.url });
@@ -118,21 +97,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(textsOf(items)).toEqual(['1', '2']);
   });
 
-  it('exactly the events that are older than their time are removed, also many at once', async () => {
-    const log = openAt(shared.url);
-    const keep = { events: 100_000, ms: 1000 };
-    const append = (from: number, to: number) =>
-      Promise.all(numbers(from, to).map((event) => log.append('a', event, keep)));
-    await append(1, 700);
-    await sleep(600);
-    await append(701, 800);
-    await sleep(500);
-    await append(801, 801);
-    const items = collect(log, 'a', beginning);
-    await received(items, '801');
-    expect(textsOf(items)).toEqual(['(resync)', ...numbers(701, 801)]);
-  });
-
   it('readers of channels without events leave nothing in Redis', async () => {
     const server = await newServer();
     const log = openAt(server.url);
@@ -149,47 +113,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const inTime = collect(log, 'a', `${epoch}-${Number(joinedAt) - channelMemoryMs + 60_000}`);
     await Promise.all([received(late, '1'), received(inTime, '1')]);
     expect([textsOf(late), textsOf(inTime)]).toEqual([['(resync)', '1'], ['1']]);
-  });
-
-  it('a process that is more changes behind than Redis keeps wakes all its readers', async () => {
-    const { promise: isBehind, resolve: read } = Promise.withResolvers<void>();
-    const log = openRedisLog(() => {
-      const client = createClient({ url: shared.url });
-      const xRead = client.xRead.bind(client);
-      return Object.assign(client, {
-        async xRead(...args: Parameters<typeof xRead>) {
-          await isBehind;
-          return xRead(...args);
-        },
-      });
-    });
-    const items = collect(log, 'a');
-    await received(items, '(joined)');
-    await log.append('a', '1', keepAll);
-    await Promise.all(numbers(1, 1200).map((event) => log.append('b', event, keepAll)));
-    read();
-    await received(items, '1');
-    expect(textsOf(items)).toEqual(['(joined)', '1']);
-  });
-
-  it('readers that begin while Redis cannot be reached wait for it, then get every event', async () => {
-    const prefix = randomUUID();
-    const proxy = await startFaultProxy(shared.url);
-    onTestFinished(() => proxy.close());
-    const writer = openAt(shared.url, prefix);
-    const first = await writer.append('a', 'first', keepAll);
-    proxy.set({ kind: 'freeze' });
-    const log = openAt(proxy.uri, prefix);
-    const [resumed, joined] = [collect(log, 'a', first), collect(log, 'a')];
-    // Longer than the deadline of a command.
-    await sleep(6000);
-    await writer.append('a', 'during', keepAll);
-    proxy.set({ kind: 'none' });
-    await vi.waitFor(() => expect(textsOf(joined)).toEqual(['(joined)']), 30_000);
-    await writer.append('a', 'after', keepAll);
-    await received(resumed, 'after');
-    await received(joined, 'after');
-    expect(textsOf(resumed)).toEqual(['during', 'after']);
   });
 
   it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
