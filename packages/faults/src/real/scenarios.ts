@@ -26,10 +26,8 @@ const processCount = 2;
 /** How much longer a call may take than on the virtual clock, in milliseconds: the processes share a machine with others. */
 const marginMs = 20_000;
 
-/** Returns the scenarios that some options choose, of those that this machine can run. Without a choice, each has another server. */
-export function scenariosOf(
-  chosen: { readonly [name in keyof Scenario]?: string | undefined } = {},
-): readonly Scenario[] {
+/** Returns the scenarios that this machine can run. Each is on another server. */
+export function scenariosHere(): readonly Scenario[] {
   const lacksStrace = commandMissing('strace');
   const lacksDisks = lacksSmallDisks();
   const canRun = ({ fault, state }: Scenario) => {
@@ -38,24 +36,14 @@ export function scenariosOf(
     if (state === 'mongodb' && mongodbUri === undefined) return false;
     return !(usesStrace && lacksStrace) && !(storage === 'smallDisk' && lacksDisks);
   };
-  const isChosen = ({ fault, state }: Scenario) =>
-    (chosen.state ?? state) === state && (chosen.fault ?? fault) === fault;
-  const scenarios: Scenario[] = [];
-  for (const state of ['folder', 'redis', 'mongodb'] as const)
-    for (const fault of Object.keys(faults[state])) {
-      const server =
-        servers.find((each) => each === chosen.server) ?? servers[scenarios.length % servers.length];
-      scenarios.push({ state, fault, server: server ?? 'node' });
-    }
-  return scenarios.filter((scenario) => isChosen(scenario) && canRun(scenario));
+  return (['folder', 'redis', 'mongodb'] as const)
+    .flatMap((state) => Object.keys(faults[state]).map((fault) => ({ state, fault })))
+    .map(({ fault, state }, at) => ({ fault, state, server: servers[at % servers.length] ?? 'node' }))
+    .filter(canRun);
 }
 
 /** Runs the history of a seed with the fault of a scenario, in a service of its own: real processes. */
-export async function runScenario(
-  { fault: name, server, state }: Scenario,
-  seed: number,
-  isRead = false,
-): Promise<Report> {
+export async function runScenario({ fault: name, server, state }: Scenario, seed: number): Promise<Report> {
   const fault = faults[state][name] as RealFault;
   const storage = await openStorage(fault.storage ?? state, processCount);
   const { folder, outside: path } = storage;
@@ -73,7 +61,7 @@ export async function runScenario(
     end: () => processes.end(),
   };
   try {
-    return await runHistory(planWithFault(seed), environment, isRead);
+    return await runHistory(planWithFault(seed), environment, true);
   } finally {
     await storage.remove();
   }
