@@ -52,7 +52,7 @@ export async function runScenario({ fault: name, server, state }: Scenario, seed
   const outside = new FolderOutside(path);
   const environment = {
     transport: new RealTransport(processes, new Random(seed)),
-    faults: [{ ...fault, name, begin: inTurn(fault.begin, { processes, storage }) }],
+    faults: [{ ...fault, name, begin: once(fault.begin, { processes, storage }) }],
     marginMs,
     published: [],
     start: async () => {},
@@ -67,22 +67,16 @@ export async function runScenario({ fault: name, server, state }: Scenario, seed
   }
 }
 
-/** Begins a fault unless it lasts, and ends it at the last end, one after the other. */
-function inTurn(begin: RealFault['begin'], target: Target): Fault['begin'] {
-  let count = 0;
-  let end: Awaited<ReturnType<RealFault['begin']>> = isOver;
-  let last: Promise<unknown> = Promise.resolve();
+/** Begins a fault unless it lasts from an earlier begin. */
+function once(begin: RealFault['begin'], target: Target): Fault['begin'] {
+  let lasts = false;
   return async (random) => {
-    count += 1;
-    if (count === 1)
-      last = last.then(async () => {
-        end = await begin(target, random);
-      });
-    await last;
+    if (lasts) return isOver;
+    lasts = true;
+    const end = await begin(target, random);
     return async () => {
-      count -= 1;
-      if (count === 0) last = last.then(() => end());
-      await last;
+      await end();
+      lasts = false;
     };
   };
 }

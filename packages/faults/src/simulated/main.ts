@@ -7,7 +7,6 @@ import './install.ts';
 import { parseArgs } from 'node:util';
 import { storageNames, type Plan, planHistory } from '../history/plan.ts';
 import type { Report } from '../history/runHistory.ts';
-import { createStorage } from './storages.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulate.ts';
 import { watchHistories } from './watchdog.ts';
@@ -35,7 +34,7 @@ const watch = watchHistories();
 
 function run(plan: Plan, isRead = false): Promise<Report> {
   watch(plan.seed);
-  return simulate(plan, createStorage, isRead);
+  return simulate(plan, isRead);
 }
 
 /** The first history of each kind loads code, which takes time that no clock shows. */

@@ -1,4 +1,4 @@
-import { memoryState } from 'trpc-gateway';
+import { memoryState, type State } from 'trpc-gateway';
 import { type EventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { folderEventLog } from 'trpc-gateway-shared/events/folder';
 import { redisEventLog } from 'trpc-gateway-shared/events/redis';
@@ -7,14 +7,29 @@ import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
 import type { Random } from '../random.ts';
-import type { Storage, FaultyProcesses, OpenedStorage } from './storage.ts';
 import { mount, unmountAll } from './disk/mounts.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
 import { SimulatedRedis } from './redis/simulatedRedis.ts';
 import type { Link } from './link.ts';
-import type { RunningProcess } from './runningProcess.ts';
-import { runIn } from './simulatedProcess.ts';
+import type { FaultyProcesses, RunningProcess } from './runningProcess.ts';
+import { runIn, type SimulatedProcess } from './simulatedProcess.ts';
+
+export interface OpenedStorage {
+  readonly state: State;
+  readonly log: EventLog;
+  close(): Promise<void>;
+}
+
+/** What the processes of a service share. */
+export interface Storage {
+  /** Whether several processes can share it, and what they share survives them. */
+  readonly isShared: boolean;
+  /** @throws while it is away */
+  open(process: SimulatedProcess): Promise<OpenedStorage>;
+  /** Faults of what they share. */
+  faults(processes: FaultyProcesses, published: Published[]): readonly Fault[];
+}
 
 /** Creates what the processes of a history share. */
 export const createStorage = (name: Plan['storage'], random: Random): Storage => storages[name](random);

@@ -1,4 +1,4 @@
-import { ErrorReply, type Reply, StatusReply } from './reply.ts';
+import { ErrorReply, type Reply } from './reply.ts';
 
 /*
  * The protocol of Redis, RESP 2. Words and replies have a character for each byte.
@@ -29,7 +29,6 @@ export function parseCommands(text: string): readonly (readonly string[])[] {
 export function formatReply(reply: Reply | ErrorReply): string {
   if (reply === null) return '$-1\r\n';
   if (reply instanceof ErrorReply) return `-${reply.message}\r\n`;
-  if (reply instanceof StatusReply) return `+${reply.text}\r\n`;
   if (typeof reply === 'number') return `:${reply}\r\n`;
   if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
   return `*${reply.length}\r\n${reply.map(formatReply).join('')}`;

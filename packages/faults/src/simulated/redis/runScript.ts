@@ -1,7 +1,7 @@
 import { compileLua } from './compileLua.ts';
 import type { Keyspace } from './keyspace.ts';
 import { listOf, LuaError, LuaTable, type LuaValue, tableOf } from './luaRuntime.ts';
-import { ErrorReply, integer, type Reply, StatusReply } from './reply.ts';
+import { ErrorReply, integer, type Reply } from './reply.ts';
 
 /** Runs `EVAL script numkeys key… argument…`. @throws `ErrorReply` */
 export function runScript(keys: Keyspace, [, script = '', count, ...rest]: readonly string[]): Reply {
@@ -25,14 +25,12 @@ function toWord(value: LuaValue): string {
 
 function fromReply(reply: Reply): LuaValue {
   if (reply === null) return false;
-  if (reply instanceof StatusReply) return tableOf([], { ok: reply.text });
   return typeof reply === 'object' ? tableOf(reply.map(fromReply)) : reply;
 }
 
 function toReply(value: LuaValue): Reply {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return Math.trunc(value);
-  if (!(value instanceof LuaTable)) return value === true ? 1 : null;
-  const status = value.get('ok');
-  return typeof status === 'string' ? new StatusReply(status) : listOf(value).map(toReply);
+  if (value instanceof LuaTable) return listOf(value).map(toReply);
+  return value === true ? 1 : null;
 }
