@@ -13,7 +13,7 @@ const seed = Number(process.env['TEST_SEED'] ?? 1);
 // The long form has all: each other run a sixth, and another one.
 const runs = scenariosHere()
   .filter(({ fault }, at) => (FAULT === undefined ? longForm || (at + seed) % 6 === 0 : FAULT === fault))
-  .map((scenario) => ({ ...scenario, ...Promise.withResolvers<Report>() }));
+  .map(({ fault, server, state }) => ({ fault, server, state, ...Promise.withResolvers<Report>() }));
 
 // Six at a time, which share the iterator: they wait most of the time.
 const waiting = runs.values();
