@@ -13,7 +13,7 @@ const seed = Number(process.env['TEST_SEED'] ?? 1);
 // The long form has all: each other run a sixth, and another one.
 const runs = scenariosHere()
   .filter(({ fault }, at) => (FAULT === undefined ? longForm || (at + seed) % 6 === 0 : FAULT === fault))
-  .map(({ fault, server, state }) => ({ fault, server, state, ...Promise.withResolvers<Report>() }));
+  .map((scenario) => Object.assign(Promise.withResolvers<Report>(), scenario));
 
 // Six at a time, which share the iterator: they wait most of the time.
 const waiting = runs.values();

@@ -263,7 +263,7 @@ function redisFaults(
     ),
     ofLink(
       'slow Redis',
-      (link) => (link.longestMs = 1500),
+      (link) => (link.longestMs = 800),
       (link) => (link.longestMs = 3),
     ),
   ];
