@@ -20,13 +20,9 @@ const { values } = parseArgs({
     backend: { type: 'string', multiple: true },
   },
 });
-function toNumber(name: string, value: string): number {
+function toNumber(value: string): number {
   if (Number(value) >= 0) return Number(value);
-  throw new Error(`--${name} is "${value}", not a number.`);
-}
-function number(name: 'count' | 'first' | 'seconds'): number | undefined {
-  const value = values[name];
-  return value === undefined ? undefined : toNumber(name, value);
+  throw new Error(`"${value}" is not a number.`);
 }
 const storages = storageNames.filter((name) => values.backend?.includes(name) ?? true);
 
@@ -53,14 +49,14 @@ async function print(plan: Plan): Promise<void> {
 
 async function explore(): Promise<void> {
   // Neither the clock nor the randomness of this process is a new one.
-  const first = number('first') ?? Number(process.hrtime.bigint() % 1_000_000_000n);
-  const seconds = number('seconds') ?? 0;
-  const count = number('count') ?? (seconds > 0 ? Infinity : 10_000);
+  const first = toNumber(values.first ?? String(process.hrtime.bigint() % 1_000_000_000n));
+  const seconds = toNumber(values.seconds ?? 'Infinity');
+  const count = toNumber(values.count ?? (values.seconds ? 'Infinity' : '10000'));
   const startedAt = process.uptime();
   const faults: Record<string, number> = {};
   let histories = 0;
   let calls = 0;
-  const isOver = () => histories >= count || (seconds > 0 && process.uptime() - startedAt >= seconds);
+  const isOver = () => histories >= count || process.uptime() - startedAt >= seconds;
   for (; !isOver(); histories += 1) {
     const plan = planHistory(first + histories, storages);
     // oxlint-disable no-await-in-loop -- one after the other
@@ -86,5 +82,5 @@ else
     const [seed = '', ...names] = each.split(':').toReversed();
     const chosen = storages.filter((name) => names.length === 0 || names.includes(name));
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    await print(planHistory(toNumber('seed', seed), chosen));
+    await print(planHistory(toNumber(seed), chosen));
   }

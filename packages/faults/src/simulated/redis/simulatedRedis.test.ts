@@ -58,7 +58,7 @@ const scripts: readonly (readonly [script: string, args: readonly string[], resu
   ],
   ['return redis.call("SET", "s", "x", "PX", "0")', [], 'ERR invalid'],
   [
-    'return { redis.call("PTTL", "none"), redis.call("PTTL", "s"), redis.call("PEXPIRE", "s", 0) }',
+    'return { redis.call("PTTL", "none"), redis.call("PTTL", "a"), redis.call("PEXPIRE", "a", 0) }',
     [],
     [-2, -1, 1],
   ],
