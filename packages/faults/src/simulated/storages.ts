@@ -233,7 +233,11 @@ function redisFaults(
     },
     losing('killed Redis without a file', () => server.kill(Infinity)),
     losing('FLUSHALL', () => server.flush()),
-    losing('failover', (random) => server.failover(random.pick([0, 5, 500]))),
+    // The replica lacks what was written last. It serves at once.
+    losing('failover', (random) => {
+      server.kill(random.pick([0, 5, 500]));
+      server.start();
+    }),
     separating(
       'suspended Redis',
       () => server.freeze(),

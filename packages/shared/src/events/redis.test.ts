@@ -115,6 +115,27 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect([textsOf(late), textsOf(inTime)]).toEqual([['(resync)', '1'], ['1']]);
   });
 
+  it('a process that is more changes behind than Redis keeps wakes all its readers', async () => {
+    const { promise: isBehind, resolve: read } = Promise.withResolvers<void>();
+    const log = openRedisLog(() => {
+      const client = createClient({ url: shared.url });
+      const xRead = client.xRead.bind(client);
+      return Object.assign(client, {
+        async xRead(...args: Parameters<typeof xRead>) {
+          await isBehind;
+          return xRead(...args);
+        },
+      });
+    });
+    const items = collect(log, 'a');
+    await received(items, '(joined)');
+    await log.append('a', '1', keepAll);
+    await Promise.all(numbers(1, 1200).map((event) => log.append('b', event, keepAll)));
+    read();
+    await received(items, '1');
+    expect(textsOf(items)).toEqual(['(joined)', '1']);
+  });
+
   it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
     await shared.command('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-eval');
     const log = openAt(shared.url.replace('//', '//reader:any@'));

@@ -16,8 +16,7 @@ const writing = new Set(['SET', 'DEL', 'HSET', 'XDEL', 'PEXPIRE', 'FLUSHALL']);
 export class Keyspace {
   readonly #random: Random;
   readonly #keys = new Map<string, Stored>();
-  #journal: { readonly at: number; readonly writtenAt: number; readonly commands: (readonly string[])[] }[] =
-    [];
+  #journal: { readonly at: number; readonly writtenAt: number; readonly words: readonly string[] }[] = [];
   /** The time of the command or script that runs: it does not change meanwhile. */
   now = 0;
   runId = '';
@@ -36,9 +35,9 @@ export class Keyspace {
     // Not by its time: the clock may have been set back.
     const kept = this.#journal.filter(({ writtenAt }) => writtenAt <= performance.now() - losesMs);
     this.#journal = [];
-    for (const { at, commands } of kept) {
+    for (const { at, words } of kept) {
       this.now = at;
-      for (const words of commands) this.call(words);
+      this.call(words);
     }
     this.grown.clear();
   }
@@ -56,9 +55,7 @@ export class Keyspace {
   }
 
   #write(words: readonly string[]): void {
-    const last = this.#journal.at(-1);
-    if (last?.at === this.now) last.commands.push(words);
-    else this.#journal.push({ at: this.now, writtenAt: performance.now(), commands: [words] });
+    this.#journal.push({ at: this.now, writtenAt: performance.now(), words });
   }
 
   #find(key: string): Stored | undefined {

@@ -65,12 +65,6 @@ export class SimulatedRedis {
     this.#gate.thaw();
   }
 
-  /** Replaces the server with a replica that lacks what was written within this time, in milliseconds. */
-  failover(losesMs: number): void {
-    this.kill(losesMs);
-    this.start();
-  }
-
   /** Removes all keys. */
   flush(): void {
     this.#keys.now = Date.now();
