@@ -3,7 +3,13 @@ import type { History, Journey, Order, RunReader } from '../history/history.ts';
 import type { Random } from '../random.ts';
 import { type Call, httpProtocols, type Outcome, type Protocol, send } from './calls.ts';
 import { SocketClient } from './socketClient.ts';
-import { readStream, type StreamEnd, type StreamProtocol, streamProtocols } from './streams.ts';
+import {
+  readStream,
+  type StreamEnd,
+  type StreamItem,
+  type StreamProtocol,
+  streamProtocols,
+} from './streams.ts';
 import { LostConnection, type Transport } from './transport.ts';
 
 /** Where a client is: how it reaches the service, and what it writes down. */
@@ -100,7 +106,7 @@ export class Client {
     const journey: Journey = { channel, items: [], isLate: false, deadBy: undefined };
     history.journeys.push(journey);
     history.note(() => `${this.#options.token} subscribes to ${channel} by ${protocol}`);
-    const onItem = (item: Journey['items'][number]) => void journey.items.push(item);
+    const onItem = (item: StreamItem) => void journey.items.push(item);
     journey.deadBy = await this.#follow(protocol, 'events', channel, { signal, onItem });
   }
 
@@ -189,7 +195,7 @@ export class Client {
 
 interface FollowOptions {
   readonly signal: AbortSignal;
-  readonly onItem: (item: Journey['items'][number]) => void;
+  readonly onItem: (item: StreamItem) => void;
   /** Whether the client does not connect again. Default: false. */
   readonly isOnce?: boolean;
 }

@@ -2,7 +2,7 @@ import { onTestFinished, vi } from 'vitest';
 import { describeEventLog } from '../../../../shared/src/events/testing/eventLogContract.ts';
 import { describeState } from '../../../../shared/src/state/testing/stateContract.ts';
 import { Random } from '../../random.ts';
-import { SimulatedProcess } from '../simulatedProcess.ts';
+import { runIn, SimulatedProcess } from '../simulatedProcess.ts';
 import * as fs from './fs.ts';
 import * as lmdb from './lmdb.ts';
 import { mount, unmountAll } from './mounts.ts';
@@ -26,7 +26,7 @@ function openMachine<T extends { close(): unknown }>(open: (options: { readonly 
   return async (): Promise<T> => {
     const started = new SimulatedProcess(`p${(count += 1)}`);
     mount(started, disk);
-    const opened = open({ path: `/${started.name}/data` });
+    const opened = runIn(started, () => open({ path: `/${started.name}/data` }));
     onTestFinished(async () => void (await opened.close()));
     return opened;
   };
