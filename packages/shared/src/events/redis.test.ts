@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasRedis, type RedisProcess, startRedis, startRedisCluster } from '@petstore/testing/redis';
+import {
+  hasRedis,
+  type RedisProcess,
+  startFaultProxy,
+  startRedis,
+  startRedisCluster,
+} from '@petstore/testing/redis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
@@ -134,6 +140,26 @@ describe.skipIf(!hasRedis)('Redis', () => {
     read();
     await received(items, '1');
     expect(textsOf(items)).toEqual(['(joined)', '1']);
+  });
+
+  it('readers that begin while Redis cannot be reached wait for it, then get every event', async () => {
+    const prefix = randomUUID();
+    const proxy = await startFaultProxy(shared.url);
+    onTestFinished(() => proxy.close());
+    const writer = openAt(shared.url, prefix);
+    const first = await writer.append('a', 'first', keepAll);
+    proxy.set({ kind: 'freeze' });
+    const log = openAt(proxy.uri, prefix);
+    const [resumed, joined] = [collect(log, 'a', first), collect(log, 'a')];
+    // Longer than the deadline of a command.
+    await sleep(6000);
+    await writer.append('a', 'during', keepAll);
+    proxy.set({ kind: 'none' });
+    await vi.waitFor(() => expect(textsOf(joined)).toEqual(['(joined)']), 30_000);
+    await writer.append('a', 'after', keepAll);
+    await received(resumed, 'after');
+    await received(joined, 'after');
+    expect(textsOf(resumed)).toEqual(['during', 'after']);
   });
 
   it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
