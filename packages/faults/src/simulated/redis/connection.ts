@@ -113,7 +113,7 @@ export class Connection extends Duplex {
 
 const { createConnection } = net;
 
-/** The options of a client of `redis` reach this function, which opens its sockets. */
+// A client of `redis` 6.3.1 has no option for a socket of one's own, but hands its options to this function.
 Object.assign(net, {
   createConnection: (options: { readonly open?: () => Connection }, ...rest: readonly []) =>
     options.open?.() ?? createConnection(options as net.NetConnectOpts, ...rest),
