@@ -25,21 +25,23 @@ const severalWorkers = process.platform === 'linux' ? 2 : 1;
 /** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
 
-/** Creates notes on one connection, in quick succession, until a response says that it closes. @returns their names */
-async function createUntilClosed({ origin }: Notes, client: number): Promise<string[]> {
+/** Creates notes on one connection, one after the other, until a response says that it is closed. @returns their names */
+async function createUntilClosed(origin: string, client: number, onOpen: () => void): Promise<string[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
   const names: string[] = [];
   for (let isOpen = true; isOpen;) {
     const name = `${client} ${names.length}`;
-    const sent = request(`${origin}/v1/notes`, { agent, method: 'POST' });
-    sent.setHeader('content-type', 'application/json').end(JSON.stringify({ name }));
+    const headers = { 'content-type': 'application/json' };
+    const sent = request(`${origin}/v1/notes`, { agent, method: 'POST', headers });
+    sent.end(JSON.stringify({ name }));
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     expect([response.statusCode, await textOf(response)]).toEqual([201, JSON.stringify({ name })]);
     names.push(name);
+    onOpen();
     isOpen = response.headers.connection !== 'close';
-    await sleep(Math.random() * 20);
+    if (isOpen) await sleep(Math.random() * 20);
   }
-  agent.destroy();
   return names;
 }
 
@@ -81,22 +83,29 @@ test('run serves any router with health routes, a docs page, logs and metrics', 
   expect((await fetch(`${origin}/metrics`)).status).toBe(404);
 });
 
-// What a stop does to each protocol is tested on each adapter of the gateway.
-test.for([
-  { server: 'node', workers: 1 },
-  ...(hasUws ? [{ server: 'uws', workers: severalWorkers } as const] : []),
-] as const)(
-  'SIGTERM under load completes every request on open connections with server: $server, workers: $workers',
-  async (options) => {
-    const notes = await startNotes(options);
-    const clients = Promise.all(Array.from({ length: 16 }, (_, client) => createUntilClosed(notes, client)));
-    await until(async () => expect((await notes.namesKept()).size).toBeGreaterThan(50));
-    expect(await notes.stop()).toEqual({ code: 0, signal: null });
-    const kept = await notes.namesKept();
-    expect((await clients).flat().filter((name) => kept.get(name) !== 1)).toEqual([]);
-    expect(notes.stderr()).toBe('closed\n'.repeat(options.workers));
-  },
-);
+describe('SIGTERM under load', () => {
+  test.for([
+    { server: 'node', workers: 1 },
+    ...(hasUws ? [{ server: 'uws', workers: severalWorkers } as const] : []),
+  ] as const)(
+    'SIGTERM under load completes every request on open connections, and an event stream after an event, with server: $server, workers: $workers',
+    async (options) => {
+      const { namesKept, origin, stderr, stop } = await startNotes(options);
+      const stream = fetch(`${origin}/v1/ticks`).then((response) => response.text());
+      const clients = Array.from({ length: 16 }, (_, at) => {
+        const opened = Promise.withResolvers<void>();
+        return { opened, created: createUntilClosed(origin, at, opened.resolve) };
+      });
+      await Promise.all(clients.map(({ opened }) => opened.promise));
+      expect(await stop()).toEqual({ code: 0, signal: null });
+      const created = (await Promise.all(clients.map((client) => client.created))).flat();
+      expect(await namesKept()).toEqual(new Map(created.map((name) => [name, 1])));
+      // An event is never cut off.
+      expect(await stream).toMatch(/\n\n$/);
+      expect(stderr()).toBe('closed\n'.repeat(options.workers));
+    },
+  );
+});
 
 describe('signals', () => {
   test.for([...new Set([1, severalWorkers])])(
@@ -255,13 +264,12 @@ const runServiceScript = (options: string) =>
   runScript(`import { run } from 'trpc-gateway-runtime';`, `await run({ ${options} });`);
 
 describe('a process that calls run', () => {
-  test('run without a log prints its origin and the steps of its shutdown, and survives errors of stdout and stderr', async () => {
+  test('run without a log prints its origin and the steps of its shutdown, and survives errors of stdout', async () => {
     const { stdout, ...ended } = await runServiceScript(`
       server: { server: 'node', fallbackReason: 'no other is installed.', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
       start({ onClose }) {
         const running = setInterval(() => {}, 1_000);
-        // As after its terminal was closed.
-        for (const stream of [process.stdout, process.stderr]) stream.emit('error', new Error('write EIO'));
+        process.stdout.emit('error', new Error('write EIO'));
         onClose(() => clearInterval(running));
         const onListening = () => void setImmediate(() => process.kill(process.pid, 'SIGTERM'));
         return { gateway: { procedures: [] }, onListening };
@@ -272,6 +280,18 @@ describe('a process that calls run', () => {
         'listening on http://[::1]:1, on node:http, because no other is installed.\nstopping\nstopped\n',
       stderr: '',
     });
+  });
+
+  test('run with a log of its own survives errors of stdout and stderr, such as after its terminal was closed', async () => {
+    const ended = await runServiceScript(`
+      log: (await import('trpc-gateway-runtime/log')).log({ level: 'silent' }),
+      server: { server: 'node', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
+      start() {
+        for (const stream of [process.stdout, process.stderr]) stream.emit('error', new Error('write EIO'));
+        const onListening = () => void setTimeout(() => process.kill(process.pid, 'SIGTERM'), 10);
+        return { gateway: { procedures: [] }, onListening };
+      }`);
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('a process that cannot start exits with code 1 and prints the message of an expected error', async () => {
@@ -360,16 +380,15 @@ describe('run with options that cannot work', () => {
   });
 });
 
-test('each entry point of trpc-gateway-runtime loads only its own dependencies, and openTelemetry none without an SDK', async () => {
+test('each entry point of trpc-gateway-runtime loads only its own dependencies', async () => {
   const { stdout } = await runScript(
     `import { registerHooks } from 'node:module';`,
     `let loaded = new Set();`,
     `registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/([^/]+)/.exec(url)?.[1]); return next(url, context); } });`,
-    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/opentelemetry', '/log', '/metrics']) {`,
+    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
     `  loaded = new Set();`,
-    `  const { openTelemetry } = await import('trpc-gateway-runtime' + entry);`,
-    `  if (await openTelemetry?.()) throw new Error('There is no SDK.');`,
-    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@opentelemetry', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
+    `  await import('trpc-gateway-runtime' + entry);`,
+    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
     `}`,
   );
   expect(stdout.split('\n')).toEqual([
@@ -379,10 +398,8 @@ test('each entry point of trpc-gateway-runtime loads only its own dependencies, 
     '/health ',
     '/signals ',
     '/tls ',
-    '/opentelemetry ',
     '/log pino',
-    // prom-client imports its API.
-    '/metrics prom-client,@opentelemetry',
+    '/metrics prom-client',
     '',
   ]);
 });

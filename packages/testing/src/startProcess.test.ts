@@ -9,17 +9,13 @@ import { startProcess } from './startProcess.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const module = JSON.stringify(fileURLToPath(new URL('startProcess.ts', import.meta.url)));
 
-const neverDone = {
-  'one that waits': 'setInterval(() => {}, 1000)',
-  'one whose event loop hangs': 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
-};
-
-/** A module that starts a process which prints its id and is never done. */
-function starter(forever: string): string {
-  const code = JSON.stringify(`require('fs').writeSync(1, 'started ' + process.pid + ' '); ${forever}`);
-  return `import { startProcess } from ${module};
-    startProcess(process.execPath, ['--eval', ${code}], { stdio: ['ignore', 'inherit', 'ignore'] });`;
-}
+/** A process that prints its id, and whose event loop then hangs. */
+const hanging = JSON.stringify(
+  `require('fs').writeSync(1, 'started ' + process.pid + ' '); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
+);
+/** A module that starts it. */
+const starter = `import { startProcess } from ${module};
+  startProcess(process.execPath, ['--eval', ${hanging}], { stdio: ['ignore', 'inherit', 'ignore'] });`;
 
 /** The id of the process that another has started, which it prints on its stdout. */
 async function startedBy({ stdout }: ReturnType<typeof startProcess>): Promise<number> {
@@ -34,49 +30,46 @@ async function startedBy({ stdout }: ReturnType<typeof startProcess>): Promise<n
 
 const isGone = (pid: number) => vi.waitFor(() => expect(lives(pid)).toBe(false));
 
-describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
-  'a process that a test started, %s,',
-  (_, forever) => {
-    test('ends when the process that runs the test is killed', async () => {
-      const parent = startProcess(process.execPath, ['--input-type=module', '--eval', starter(forever)]);
-      const pid = await startedBy(parent);
-      expect(lives(pid)).toBe(true);
-      parent.kill('SIGKILL');
-      await isGone(pid);
-    });
+describe.runIf(process.platform === 'linux')('a process that a test started, whose event loop hangs,', () => {
+  test('ends when the process that runs the test is killed', async () => {
+    const parent = startProcess(process.execPath, ['--input-type=module', '--eval', starter]);
+    const pid = await startedBy(parent);
+    expect(lives(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    await isGone(pid);
+  });
 
-    test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-      'ends when vitest is ended by %s in the middle of the test',
-      async (signal) => {
-        const folder = await mkdtemp(join(root, 'node_modules/.test-'));
-        onTestFinished(() => rm(folder, { recursive: true }));
-        await mkdir(join(folder, 'tests'));
-        const never = `import { expect, test } from 'vitest'; ${starter(forever)}
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'ends when vitest is ended by %s in the middle of the test',
+    async (signal) => {
+      const folder = await mkdtemp(join(root, 'node_modules/.test-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      await mkdir(join(folder, 'tests'));
+      const never = `import { expect, test } from 'vitest'; ${starter}
           test('that fails', () => expect(1).toBe(2));
           test('that is never done', () => new Promise(() => {}), 600_000);`;
-        await writeFile(join(folder, 'tests/never.test.ts'), never);
-        const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-        const runner = startProcess(process.execPath, [
-          vitest,
-          'run',
-          '--root',
-          folder,
-          '--disable-console-intercept',
-          `--reporter=${join(root, 'packages/testing/src/failuresAsTheyHappen.ts')}`,
-        ]);
-        let errors = '';
-        runner.stderr?.on('data', (text) => (errors += String(text)));
-        const pid = await startedBy(runner);
-        await vi.waitFor(() => expect(errors).toContain('FAILED'));
-        expect(lives(pid)).toBe(true);
-        runner.kill(signal);
-        await isGone(pid);
-        // Ctrl-C in a terminal.
-        expect(errors.includes('Failed: || tests/never.test.ts > that fails')).toBe(signal === 'SIGINT');
-      },
-    );
-  },
-);
+      await writeFile(join(folder, 'tests/never.test.ts'), never);
+      const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+      const runner = startProcess(process.execPath, [
+        vitest,
+        'run',
+        '--root',
+        folder,
+        '--disable-console-intercept',
+        `--reporter=${join(root, 'packages/testing/src/failuresAsTheyHappen.ts')}`,
+      ]);
+      let errors = '';
+      runner.stderr?.on('data', (text) => (errors += String(text)));
+      const pid = await startedBy(runner);
+      await vi.waitFor(() => expect(errors).toContain('FAILED'));
+      expect(lives(pid)).toBe(true);
+      runner.kill(signal);
+      await isGone(pid);
+      // Ctrl-C in a terminal.
+      expect(errors.includes('Failed: || tests/never.test.ts > that fails')).toBe(signal === 'SIGINT');
+    },
+  );
+});
 
 test('a file that starts processes leaves no listener when they have ended: others that share its process do so too', async () => {
   const before = process.listenerCount('exit');

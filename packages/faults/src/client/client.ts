@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { History, Order, RunReader } from '../history/history.ts';
+import type { History, Journey, Order, RunReader } from '../history/history.ts';
 import type { Random } from '../random.ts';
 import { type Call, httpProtocols, type Outcome, type Protocol, send } from './calls.ts';
 import { SocketClient } from './socketClient.ts';
-import { readStream, type StreamEnd, type StreamProtocol, streamProtocols } from './streams.ts';
+import {
+  readStream,
+  type StreamEnd,
+  type StreamItem,
+  type StreamProtocol,
+  streamProtocols,
+} from './streams.ts';
 import { LostConnection, type Transport } from './transport.ts';
 
 /** Where a client is: how it reaches the service, and what it writes down. */
@@ -97,19 +103,11 @@ export class Client {
   async subscribe(channel: string): Promise<void> {
     const { history, random, signal } = this.#options;
     const protocol = random.pick(streamProtocols);
-    const journey: (typeof history.journeys)[number] = {
-      channel,
-      items: [],
-      isLate: false,
-      deadBy: undefined,
-    };
+    const journey: Journey = { channel, items: [], isLate: false, deadBy: undefined };
     history.journeys.push(journey);
     history.note(() => `${this.#options.token} subscribes to ${channel} by ${protocol}`);
-    await this.#follow(protocol, 'events', channel, {
-      signal,
-      onItem: (item) => void journey.items.push(item),
-      onDead: (end) => (journey.deadBy = end),
-    });
+    const onItem = (item: StreamItem) => void journey.items.push(item);
+    journey.deadBy = await this.#follow(protocol, 'events', channel, { signal, onItem });
   }
 
   /** Reads a run until its end, or once. */
@@ -132,7 +130,6 @@ export class Client {
           reader.received.length = 0;
         }
       },
-      onDead: () => {},
       isOnce,
     });
     reader.end = gone.signal.aborted ? resynced : end;
@@ -144,7 +141,7 @@ export class Client {
     protocol: StreamProtocol,
     procedure: 'answer' | 'events',
     key: string,
-    { isOnce = false, onDead, onItem, signal }: FollowOptions,
+    { isOnce = false, onItem, signal }: FollowOptions,
   ): Promise<StreamEnd | undefined> {
     const { history, token, transport } = this.#options;
     let lastEventId: string | undefined;
@@ -169,11 +166,8 @@ export class Client {
       });
       if (signal.aborted) return undefined;
       history.note(() => `${token} ${protocol} ${procedure} ${key}: ${JSON.stringify(end)}`);
-      if (end.kind === 'ended' && procedure === 'answer') return end;
-      if (isOnce || (end.kind === 'failed' && !goesOn(protocol, end))) {
-        onDead(end);
-        return end;
-      }
+      const isComplete = end.kind === 'ended' && procedure === 'answer';
+      if (isComplete || isOnce || (end.kind === 'failed' && !goesOn(protocol, end))) return end;
       await sleep(pauseMs(tries));
     }
     // oxlint-enable no-await-in-loop
@@ -201,12 +195,7 @@ export class Client {
 
 interface FollowOptions {
   readonly signal: AbortSignal;
-  readonly onItem: (item: {
-    readonly type: 'event' | 'resync';
-    readonly id: string;
-    readonly event: string;
-  }) => void;
-  readonly onDead: (end: StreamEnd) => void;
+  readonly onItem: (item: StreamItem) => void;
   /** Whether the client does not connect again. Default: false. */
   readonly isOnce?: boolean;
 }

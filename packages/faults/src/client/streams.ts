@@ -17,7 +17,7 @@ export interface Stream {
 }
 
 /** What a stream sends. After `resync`, the client continues with its id. */
-interface StreamItem {
+export interface StreamItem {
   readonly type: 'event' | 'resync';
   readonly id: string;
   readonly event: string;

@@ -1,5 +1,5 @@
 import type { Call, Outcome, Protocol } from '../client/calls.ts';
-import type { StreamEnd } from '../client/streams.ts';
+import type { StreamEnd, StreamItem } from '../client/streams.ts';
 
 /** A call that a client has sent, and what it has learnt. */
 export interface SentCall extends Call {
@@ -25,7 +25,7 @@ export interface Order {
 export interface Journey {
   readonly channel: string;
   /** Events and `resync`s, in their order. The first has no past. */
-  readonly items: { readonly type: 'event' | 'resync'; readonly id: string; readonly event: string }[];
+  readonly items: StreamItem[];
   /** Whether it had not received what was stored long before, until another event came. */
   isLate: boolean;
   /** Why it has stopped, although its client wants to go on. */

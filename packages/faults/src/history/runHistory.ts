@@ -108,29 +108,25 @@ class Run {
       case 'publish': {
         const client = this.#client('bob', seed);
         const events = Array.from({ length: step.burst }, (_, at) => `${step.event}.${at}`);
-        await Promise.all(events.map((event) => client.call('publish', { key: step.channel, event })));
-        return undefined;
+        const sent = events.map((event) => client.call('publish', { key: step.channel, event }));
+        return void (await Promise.all(sent));
       }
       case 'subscribe':
-        void this.#noting(this.#client('ada', seed).subscribe(step.channel));
-        return undefined;
+        return void this.#noting(this.#client('ada', seed).subscribe(step.channel));
       case 'answer':
         return this.#client(step.token, seed).answer(step.key);
       case 'answers': {
         const keys = Array.from({ length: step.count }, (_, at) => `${step.token}-${at}`);
-        await Promise.all(keys.map((key) => this.#client(step.token, seed).answer(key, true)));
-        return undefined;
+        return void (await Promise.all(keys.map((key) => this.#client(step.token, seed).answer(key, true))));
       }
       case 'flood': {
         const calls = Array.from({ length: step.calls }, (_, at) =>
           this.#client('flooder', seed + at).call('look', { text: 'nothing' }),
         );
-        await Promise.all(calls);
-        return undefined;
+        return void (await Promise.all(calls));
       }
       case 'revoke':
-        this.#environment.revoke(step.token);
-        return undefined;
+        return this.#environment.revoke(step.token);
       case 'fault':
         return this.#fault(step.fault, step.forMs, new Random(seed));
     }

@@ -5,7 +5,6 @@ import { attachStrace } from '@petstore/testing/strace';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Random } from '../random.ts';
 import type { Processes, Started } from './processes.ts';
-import { openSlowReaders } from './slowReaders.ts';
 import type { Storage, StorageKind } from './storage.ts';
 
 /** What a fault may affect. */
@@ -87,9 +86,6 @@ const clientFaults: Readonly<Record<string, RealFault>> = {
   'halved replies': { begin: ofProxy({ kind: 'cutMessages', percent: 50 }, frontOf) },
   'frozen clients': { begin: ofProxy({ kind: 'freeze' }, frontOf) },
   'slow clients': { begin: ofProxy({ kind: 'delay', ms: 800 }, frontOf) },
-  'slow readers': {
-    begin: ofProcess((_, { service }) => openSlowReaders(service.origin)),
-  },
 };
 
 const databaseOf = ({ storage }: Target) => storage.proxies;

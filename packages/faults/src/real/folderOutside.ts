@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effect, Outside } from '../service/service.ts';
 
@@ -40,10 +40,5 @@ export class FolderOutside implements Outside {
 
   revoke(token: string): void {
     appendFileSync(this.#revoked, `${token}\n`);
-  }
-
-  /** Tokens are valid again. */
-  async restoreTokens(): Promise<void> {
-    await rm(this.#revoked, { force: true });
   }
 }

@@ -39,7 +39,7 @@ export interface Started {
 export class Processes {
   readonly #places: Place[] = [];
   readonly #mayEnd: boolean;
-  #problems: string[] = [];
+  readonly #problems: string[] = [];
   #isEnding = false;
 
   /** @param mayEnd whether a process may end by itself, and is started again */
@@ -117,18 +117,11 @@ export class Processes {
     if (sentAt < stoppedAt - receivedMs) this.#problems.push(`${what} was lost while its process stopped.`);
   }
 
-  /** Returns what has gone wrong since it was read, a sentence each. */
-  takeProblems(): readonly string[] {
-    const problems = this.#problems;
-    this.#problems = [];
-    return problems;
-  }
-
   /** Stops all. @returns what has gone wrong */
   async end(): Promise<readonly string[]> {
     this.#isEnding = true;
     await Promise.all(this.reachable.map((started) => this.stop(started)));
     await Promise.all(this.#places.map(({ proxy }) => proxy.close()));
-    return this.takeProblems();
+    return this.#problems;
   }
 }

@@ -1,24 +1,33 @@
-import { mongodbUri } from '@petstore/testing/mongodb';
 import { commandMissing } from '@petstore/testing/commandMissing';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { hasRedis } from '@petstore/testing/redis';
 import { lacksSmallDisks } from '@petstore/testing/smallDisk';
-import { faults } from './faults.ts';
-import {
-  type Scenario,
-  type ScenarioReport,
-  openService,
-  runScenario,
-  type RunOptions,
-  type Service,
-  serviceName,
-} from './runScenario.ts';
+import { type Fault, isOver } from '../history/fault.ts';
+import { type Plan, planHistory, type Step } from '../history/plan.ts';
+import { type Report, runHistory } from '../history/runHistory.ts';
+import { Random } from '../random.ts';
+import { faults, type RealFault, type Target } from './faults.ts';
+import { FolderOutside } from './folderOutside.ts';
+import { Processes } from './processes.ts';
+import type { ProcessOptions } from './serviceProcess.ts';
+import { openStorage } from './storage.ts';
+import { RealTransport } from './transport.ts';
+
+/** A scenario of the table: a fault of a service on a server and a state. */
+export interface Scenario {
+  readonly state: keyof typeof faults;
+  readonly fault: string;
+  readonly server: ProcessOptions['server'];
+}
 
 const servers = ['uws', 'node', 'bun'] as const;
+const processCount = 2;
 
-/** Returns the scenarios that some options choose, of those that this machine can run. Without a choice, each has another server. */
-export function scenariosOf(
-  chosen: { readonly [name in keyof Scenario]?: string | undefined } = {},
-): readonly Scenario[] {
+/** How much longer a call may take than on the virtual clock, in milliseconds: the processes share a machine with others. */
+const marginMs = 20_000;
+
+/** Returns the scenarios that this machine can run. Each is on another server. */
+export function scenariosHere(): readonly Scenario[] {
   const lacksStrace = commandMissing('strace');
   const lacksDisks = lacksSmallDisks();
   const canRun = ({ fault, state }: Scenario) => {
@@ -27,49 +36,79 @@ export function scenariosOf(
     if (state === 'mongodb' && mongodbUri === undefined) return false;
     return !(usesStrace && lacksStrace) && !(storage === 'smallDisk' && lacksDisks);
   };
-  const isChosen = ({ fault, state }: Scenario) =>
-    (chosen.state ?? state) === state && (chosen.fault ?? fault) === fault;
-  const scenarios: Scenario[] = [];
-  for (const state of ['folder', 'redis', 'mongodb'] as const)
-    for (const fault of Object.keys(faults[state])) {
-      const server =
-        servers.find((each) => each === chosen.server) ?? servers[scenarios.length % servers.length];
-      scenarios.push({ state, fault, server: server ?? 'node' });
-    }
-  return scenarios.filter((scenario) => isChosen(scenario) && canRun(scenario));
+  return (['folder', 'redis', 'mongodb'] as const)
+    .flatMap((state) => Object.keys(faults[state]).map((fault) => ({ state, fault })))
+    .map(({ fault, state }, at) => ({ fault, state, server: servers[at % servers.length] ?? 'node' }))
+    .filter(canRun);
 }
 
-/**
- * Runs histories of scenarios. Cells that can share a service run in it one after the other, the others beside them, `parallel` at a
- * time: they wait most of the time.
- * @returns the report of each, in their order
- */
-export function runScenarios(
-  scenarios: readonly Scenario[],
-  { parallel, ...options }: RunOptions & { readonly parallel: number },
-): readonly Promise<ScenarioReport>[] {
-  const runs = scenarios.map((scenario) => ({ scenario, ...Promise.withResolvers<ScenarioReport>() }));
-  const waiting = [...Map.groupBy(runs, ({ scenario }) => serviceName(scenario)).values()];
-  const runNext = async (): Promise<void> => {
-    for (let group = waiting.shift(); group; group = waiting.shift()) {
-      let service: Service | undefined;
-      for (const { scenario, reject, resolve } of group) {
-        try {
-          service ??= await openService(scenario);
-          const report = await runScenario(service, scenario, options);
-          // After a violation, the next scenario has a new one.
-          const isLast = scenario === group.at(-1)?.scenario || report.violations.length > 0;
-          const problems = isLast ? await service.end() : [];
-          if (isLast) service = undefined;
-          resolve({ ...report, violations: [...report.violations, ...problems] });
-        } catch (error) {
-          reject(error);
-          await service?.end();
-          service = undefined;
-        }
-      }
-    }
+/** Runs the history of a seed with the fault of a scenario, in a service of its own: real processes. */
+export async function runScenario({ fault: name, server, state }: Scenario, seed: number): Promise<Report> {
+  const fault = faults[state][name] as RealFault;
+  const storage = await openStorage(fault.storage ?? state, processCount);
+  const { folder, outside: path } = storage;
+  const optionsAt = (at: number) => ({ server, folder, outside: path, location: storage.locationOf(at) });
+  const processes = await Processes.open(processCount, optionsAt, fault.ends);
+  const outside = new FolderOutside(path);
+  const environment = {
+    transport: new RealTransport(processes, new Random(seed)),
+    faults: [{ ...fault, name, begin: once(fault.begin, { processes, storage }) }],
+    marginMs,
+    published: [],
+    start: async () => {},
+    revoke: (token: string) => outside.revoke(token),
+    effects: () => outside.all(),
+    end: () => processes.end(),
   };
-  for (let at = 0; at < parallel; at += 1) void runNext();
-  return runs.map(({ promise }) => promise);
+  try {
+    return await runHistory(planWithFault(seed), environment, true);
+  } finally {
+    await storage.remove();
+  }
+}
+
+/** Begins a fault unless it lasts from an earlier begin. */
+function once(begin: RealFault['begin'], target: Target): Fault['begin'] {
+  let lasts = false;
+  return async (random) => {
+    if (lasts) return isOver;
+    lasts = true;
+    const end = await begin(target, random);
+    return async () => {
+      await end();
+      lasts = false;
+    };
+  };
+}
+
+/** How many orders begin around the begin of each fault, and how many long calls run then. */
+const ordersPerFault = 6;
+const longCallsPerFault = 3;
+
+/** Plans a history with two faults. */
+function planWithFault(seed: number): Plan {
+  const plan = planHistory(seed, ['folder']);
+  const random = new Random(seed + 1);
+  const ofFaults = plan.steps.filter(({ kind }) => kind === 'fault').slice(0, 2);
+  const others = plan.steps.filter(({ kind }) => kind !== 'fault');
+  const aroundFaults = ofFaults.flatMap(({ at: begin }, fault): Step[] => {
+    const common = (at: number) => ({ at: Math.max(0, at), seed: random.below(2 ** 31) });
+    const orders = Array.from({ length: ordersPerFault }, (_, at): Step => ({
+      ...common(begin + random.from(-30, 60)),
+      kind: 'order',
+      text: `fault-${fault}-order-${at}`,
+      ms: random.pick([0, 3, 20]),
+      // Repeats until the fault is over would be more calls than one may make.
+      token: `agent-${fault}-${at}`,
+    }));
+    const longCalls = Array.from({ length: longCallsPerFault }, (_, at): Step => ({
+      ...common(begin - 1500),
+      kind: 'note',
+      text: `fault-${fault}-note-${at}`,
+      ms: 3000,
+      token: 'ada',
+    }));
+    return [...orders, ...longCalls];
+  });
+  return { ...plan, processes: processCount, steps: [...others, ...ofFaults, ...aroundFaults] };
 }

@@ -1,31 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnection } from '../client/transport.ts';
 import type { Random } from '../random.ts';
+import type { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';
 import type { RunningProcess } from './runningProcess.ts';
-
-/** What happens to the connections of a process: `frozen` ones deliver nothing until they are thawed. */
-export class Link {
-  #thawed: PromiseWithResolvers<void> | undefined;
-  /** The longest that one way takes, in milliseconds. */
-  longestMs = 3;
-  /** The probability that a response is lost with its connection. */
-  lossRate = 0;
-
-  freeze(): void {
-    this.#thawed ??= Promise.withResolvers<void>();
-  }
-
-  thaw(): void {
-    this.#thawed?.resolve();
-    this.#thawed = undefined;
-  }
-
-  /** Resolves when it is not frozen; `undefined` if that is now. */
-  get thawed(): Promise<void> | undefined {
-    return this.#thawed?.promise;
-  }
-}
 
 /** A connection of a client to a process. */
 export class Connection {

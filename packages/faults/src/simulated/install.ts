@@ -7,7 +7,6 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import { Random } from '../random.ts';
-import { fakedTimers } from './fakedTimers.ts';
 import { runIn, runningProcess, type SimulatedProcess } from './simulatedProcess.ts';
 
 /** When each history begins. */
@@ -15,7 +14,20 @@ const epoch = Date.UTC(2026, 0, 1);
 
 const { setImmediate: nextTurn } = globalThis;
 
-export const clock = FakeTimers.install({ now: epoch, toFake: [...fakedTimers] });
+export const clock = FakeTimers.install({
+  now: epoch,
+  // Everything by which the product reads the time or waits.
+  toFake: [
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'setImmediate',
+    'clearImmediate',
+    'Date',
+    'performance',
+  ],
+});
 
 /** The processes of timers, by what these call. */
 const owners = new WeakMap<object, SimulatedProcess>();

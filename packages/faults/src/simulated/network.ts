@@ -8,7 +8,8 @@ import {
   type Transport,
 } from '../client/transport.ts';
 import type { Random } from '../random.ts';
-import { Connection, Link } from './connection.ts';
+import { Connection } from './connection.ts';
+import { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';
 import type { RunningProcess, SentBody } from './runningProcess.ts';
 import { SimulatedRequest } from './simulatedRequest.ts';
@@ -40,9 +41,10 @@ export class SimulatedNetwork implements Transport {
     const { gateway, process } = connection.to;
     const responding = Promise.resolve(runIn(process, () => gateway.handle(received)));
     try {
-      const response = await connection.race(responding);
+      const { body, headers, sharedHeaders = [], status } = await connection.race(responding);
       await connection.carryResponse();
-      return clientResponse(response, connection);
+      const all = [...sharedHeaders, ...headers].map(([name, value]) => [name.toLowerCase(), value] as const);
+      return { status, headers: new Map(all), body: carryBody(body, connection) };
     } catch (error) {
       // As an adapter does with a response that it cannot send.
       void responding.then(discard);
@@ -78,15 +80,6 @@ export class SimulatedNetwork implements Transport {
     signal?.addEventListener('abort', () => connection.cut());
     return connection;
   }
-}
-
-function clientResponse(response: HttpResponse, connection: Connection): ClientResponse {
-  const { body, headers, sharedHeaders = [], status } = response;
-  return {
-    status,
-    headers: new Map([...sharedHeaders, ...headers].map(([name, value]) => [name.toLowerCase(), value])),
-    body: carryBody(body, connection),
-  };
 }
 
 /** Those of RFC 6455 §4.1. */

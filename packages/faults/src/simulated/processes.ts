@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateway } from 'trpc-gateway';
 import { createProcessGateway, openProcess, type Outside, type ServiceProcess } from '../service/service.ts';
-import type { Storage, FaultyProcesses, OpenedStorage } from './storage.ts';
 import { processesWithTimers } from './install.ts';
-import type { RunningProcess } from './runningProcess.ts';
+import type { FaultyProcesses, RunningProcess } from './runningProcess.ts';
 import { runIn, SimulatedProcess } from './simulatedProcess.ts';
+import type { OpenedStorage, Storage } from './storages.ts';
 
 /** A gateway, which takes longer to create than a history to run. An idle one remembers nothing of a process, and serves another. */
 interface Slot {

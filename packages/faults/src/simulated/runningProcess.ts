@@ -25,3 +25,13 @@ export interface RunningProcess {
   /** Whether it accepts no more connections. */
   isStopping: boolean;
 }
+
+/** The processes of a service, as faults see them. */
+export interface FaultyProcesses {
+  /** Those that clients can reach. */
+  readonly reachable: readonly RunningProcess[];
+  /** @returns those that it has killed */
+  killAll(): readonly RunningProcess[];
+  /** Starts processes, each when what they share can be opened. */
+  restartAll(count: number): void;
+}

@@ -1,6 +1,7 @@
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Random } from '../random.ts';
 import { clock } from './install.ts';
+import type { Link } from './link.ts';
 import type { SimulatedNetwork } from './network.ts';
 import type { Processes } from './processes.ts';
 import type { RunningProcess } from './runningProcess.ts';
@@ -18,7 +19,6 @@ export function serviceFaults(
       const { reachable } = processes;
       return reachable.length === 0 ? isOver : begin(random.pick(reachable), random);
     };
-  type Link = ReturnType<SimulatedNetwork['linkOf']>;
   const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
     name,
     begin: ofProcess((running) => {

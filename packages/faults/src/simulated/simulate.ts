@@ -3,7 +3,7 @@ import { type Report, runHistory, type Environment } from '../history/runHistory
 import type { Published } from '../history/rules.ts';
 import { Random } from '../random.ts';
 import type { Effect, Outside } from '../service/service.ts';
-import type { Storage } from './storage.ts';
+import { createStorage } from './storages.ts';
 import { beginHistory, passTime } from './install.ts';
 import { SimulatedNetwork } from './network.ts';
 import { Processes } from './processes.ts';
@@ -34,11 +34,7 @@ class SimulatedOutside implements Outside {
 }
 
 /** Runs a history on the virtual clock. The same plan gives the same history. */
-export async function simulate(
-  plan: Plan,
-  createStorage: (name: Plan['storage'], random: Random) => Storage,
-  isRead = false,
-): Promise<Report> {
+export async function simulate(plan: Plan, isRead = false): Promise<Report> {
   beginHistory(plan.seed);
   const outside = new SimulatedOutside();
   const storage = createStorage(plan.storage, new Random(plan.seed));

@@ -1,4 +1,4 @@
-import { memoryState } from 'trpc-gateway';
+import { memoryState, type State } from 'trpc-gateway';
 import { type EventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { folderEventLog } from 'trpc-gateway-shared/events/folder';
 import { redisEventLog } from 'trpc-gateway-shared/events/redis';
@@ -7,13 +7,29 @@ import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
 import type { Random } from '../random.ts';
-import type { Storage, FaultyProcesses, OpenedStorage } from './storage.ts';
 import { mount, unmountAll } from './disk/mounts.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
 import { SimulatedRedis } from './redis/simulatedRedis.ts';
-import type { RunningProcess } from './runningProcess.ts';
-import { runIn } from './simulatedProcess.ts';
+import type { Link } from './link.ts';
+import type { FaultyProcesses, RunningProcess } from './runningProcess.ts';
+import { runIn, type SimulatedProcess } from './simulatedProcess.ts';
+
+export interface OpenedStorage {
+  readonly state: State;
+  readonly log: EventLog;
+  close(): Promise<void>;
+}
+
+/** What the processes of a service share. */
+export interface Storage {
+  /** Whether several processes can share it, and what they share survives them. */
+  readonly isShared: boolean;
+  /** @throws while it is away */
+  open(process: SimulatedProcess): Promise<OpenedStorage>;
+  /** Faults of what they share. */
+  faults(processes: FaultyProcesses, published: Published[]): readonly Fault[];
+}
 
 /** Creates what the processes of a history share. */
 export const createStorage = (name: Plan['storage'], random: Random): Storage => storages[name](random);
@@ -180,7 +196,6 @@ function redisFaults(
   processes: FaultyProcesses,
   published: Published[],
 ): readonly Fault[] {
-  type Link = ReturnType<SimulatedRedis['link']>;
   /** A fault of the network of one process. */
   const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
     name,
@@ -218,7 +233,11 @@ function redisFaults(
     },
     losing('killed Redis without a file', () => server.kill(Infinity)),
     losing('FLUSHALL', () => server.flush()),
-    losing('failover', (random) => server.failover(random.pick([0, 5, 500]))),
+    // The replica lacks what was written last. It serves at once.
+    losing('failover', (random) => {
+      server.kill(random.pick([0, 5, 500]));
+      server.start();
+    }),
     separating(
       'suspended Redis',
       () => server.freeze(),
@@ -226,23 +245,30 @@ function redisFaults(
     ),
     ofLink(
       'cut Redis',
-      (link) => link.cut(),
-      (link) => link.mend(),
+      (link) => {
+        link.isCut = true;
+        link.cut();
+      },
+      (link) => (link.isCut = false),
     ),
     ofLink(
       'frozen Redis',
       (link) => link.freeze(),
-      (link) => link.resume(),
+      (link) => link.thaw(),
     ),
     burst(processes, published, ({ process }) => {
       server.link(process).freeze();
-      return () => server.link(process).resume();
+      return () => server.link(process).thaw();
     }),
-    ofLink('lost replies of Redis', (link) => link.dropReplies(), isOver),
+    ofLink(
+      'lost replies of Redis',
+      (link) => (link.lossRate = 0.5),
+      (link) => (link.lossRate = 0),
+    ),
     ofLink(
       'slow Redis',
-      (link) => (link.delayMs = 700),
-      (link) => (link.delayMs = 0),
+      (link) => (link.longestMs = 800),
+      (link) => (link.longestMs = 3),
     ),
   ];
 }

@@ -9,20 +9,12 @@ export interface FlooderMessage {
   readonly seconds: number;
 }
 
-export interface Flooded {
-  readonly bytesSent: number;
-  /** How often the server closed a connection. */
-  readonly closed: number;
-}
-
-async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Flooded> {
+async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<object> {
   // About the round-trip time of a client on another machine.
   const { connections, head, block, isOnce = false, pauseMs, reopenMs = 1 }: Flood = floods[name];
   // Bytes of WebSocket frames, or ASCII.
   const piece = Buffer.from(block, 'latin1');
   const open = new Set<Socket>();
-  let bytesSent = 0;
-  let closed = 0;
   let isFinished = false;
   const client = () => {
     const socket = connect(port, '127.0.0.1');
@@ -45,20 +37,14 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
     };
     socket.once('close', () => {
       open.delete(socket);
-      bytesSent += socket.bytesWritten - socket.writableLength;
-      if (isFinished) return;
-      closed += 1;
-      setTimeout(client, reopenMs);
+      if (!isFinished) setTimeout(client, reopenMs);
     });
   };
   for (let at = 0; at < connections; at += 1) client();
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   isFinished = true;
-  for (const socket of open) {
-    bytesSent += socket.bytesWritten - socket.writableLength;
-    socket.removeAllListeners('close').destroy();
-  }
-  return { bytesSent, closed };
+  for (const socket of open) socket.destroy();
+  return {};
 }
 
 respondToParent((message) => flood(message as FlooderMessage));

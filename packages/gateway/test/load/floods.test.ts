@@ -1,8 +1,16 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { runtimesToTest } from '@petstore/testing/runtimes';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Adapter, adapterOfRun } from '../adapters.ts';
-import { briefFloodNames, briefFloods, measureFlood } from './floods.ts';
-import { startPetsUnderLoad } from './petsUnderLoad.ts';
+import type { FlooderMessage } from './flooder.ts';
+import { type Flood, type FloodName, floods } from './floodKinds.ts';
+import { startPinned } from './pinned.ts';
+import type { Target } from './target.ts';
+
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 const adapter = adapterOfRun();
 /** Bun runs beside the first adapter, from Node: Vitest on Bun cannot start processes. */
@@ -12,12 +20,68 @@ const servers: readonly (readonly [adapter: Adapter, executable: string])[] = [
   ...bun.map(({ executable }) => ['bun', executable] as const),
 ];
 
+/** The longest allowed wait of another client, in milliseconds, and the largest allowed growth of the resident memory. */
+const maxWaitMs = 2000;
+const maxGrowthBytes = 100 * 1024 * 1024;
+
 describe.each(servers)('on %s', (name, executable) => {
-  it.each(briefFloodNames)(
+  it.each(Object.keys(floods) as FloodName[])(
     'other clients are served, and the process grows by at most 100 MB: %s',
     async (flood) => {
-      const { problems } = await measureFlood(() => startPetsUnderLoad(name, executable), flood, briefFloods);
-      expect(problems).toEqual([]);
+      const server = startPinned(0, fileOf('target.ts'), { ADAPTER: name }, executable);
+      onTestFinished(() => server.stop());
+      // In another process than its clients.
+      const flooder = startPinned(1, fileOf('flooder.ts'));
+      onTestFinished(() => flooder.stop());
+      const { port } = await server.call<Target>({});
+      const before = await server.rss();
+      let peak = before;
+      const watch = setInterval(() => void server.rss().then((rss) => (peak = Math.max(peak, rss))), 100);
+      onTestFinished(() => clearInterval(watch));
+      // Those that pause between two blocks do something only after a time.
+      const { pauseMs }: Flood = floods[flood];
+      const message: FlooderMessage = { port, flood, seconds: pauseMs === undefined ? 0.5 : 3 };
+      const { unanswered, worstWaitMs } = await visitHealth(port, flooder.call(message));
+      expect(unanswered).toBe(0);
+      expect(worstWaitMs).toBeLessThan(maxWaitMs);
+      expect(peak - before).toBeLessThan(maxGrowthBytes);
     },
   );
 });
+
+/**
+ * Requests `/healthz` repeatedly until a promise settles. Returns the longest wait and the number of requests without a
+ * response.
+ */
+async function visitHealth(port: number, until: Promise<unknown>) {
+  let worstWaitMs = 0;
+  let unanswered = 0;
+  const state = { isFinished: false };
+  const finished = until.then(() => (state.isFinished = true));
+  let socket: Socket | undefined;
+  while (!state.isFinished) {
+    const begun = performance.now();
+    if (socket === undefined || socket.destroyed) {
+      socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+    }
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    const response = new AbortController();
+    const { signal } = response;
+    const hasResponse = await Promise.race([
+      once(socket, 'data', { signal }).then(() => true),
+      once(socket, 'close', { signal }).then(() => false),
+      sleep(maxWaitMs, false, { signal }),
+    ]).catch(() => false);
+    response.abort();
+    if (!hasResponse) {
+      unanswered += 1;
+      socket.destroy();
+    }
+    worstWaitMs = Math.max(worstWaitMs, performance.now() - begun);
+    await sleep(10);
+  }
+  socket?.destroy();
+  await finished;
+  return { worstWaitMs, unanswered };
+}

@@ -19,8 +19,6 @@ export interface Pinned {
   resetPeak(): Promise<void>;
   /** The end of what the process has written to stderr. */
   errorOutput(): string;
-  /** CPU time since the start in milliseconds, or 0 if the system does not report it. */
-  cpuMs(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -59,9 +57,10 @@ export function startPinned(
   });
   // Handled by `call`: without this, an exit between calls would be an unhandled rejection.
   exitedEarly.catch(() => {});
-  const readProcFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8').catch(() => '');
-  const memory = async (field: string) =>
-    Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(await readProcFile('status'))?.[1] ?? 0) * 1024;
+  const memory = async (field: string) => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+    return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
+  };
   return {
     child,
     async call<MessageResponse>(message: object) {
@@ -75,11 +74,6 @@ export function startPinned(
     peakRss: () => memory('VmHWM'),
     // proc_pid_clear_refs(5).
     resetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {}),
-    async cpuMs() {
-      // User and system time in 1/100 s follow the process name, which may contain any character (proc(5)).
-      const fields = (await readProcFile('stat')).split(') ')[1]?.split(' ') ?? [];
-      return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10;
-    },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
@@ -96,6 +90,3 @@ export function respondToParent(handle: (message: unknown) => Promise<object>): 
   });
   process.once('disconnect', () => process.exit());
 }
-
-/** Bytes as MB, with one decimal. */
-export const megabytes = (bytes: number): number => Math.round(bytes / 104_857.6) / 10;

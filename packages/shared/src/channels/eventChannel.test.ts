@@ -6,10 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { z as z40 } from 'zod-4.0';
-import { received, textsOf } from '../events/testing/collect.ts';
 import { cutLog } from '../events/testing/cutLog.ts';
-import { beginning, eventChannel, type EventLog, type LogItem, memoryEventLog } from '../index.ts';
-import { eventClients, serveEvents } from './testing/eventClients.ts';
+import { beginning, eventChannel, type EventLog, memoryEventLog } from '../index.ts';
 
 const Change = z.object({ animal: z.string(), type: z.enum(['arrived', 'adopted']) });
 type Change = z.output<typeof Change>;
@@ -390,30 +388,6 @@ describe('eventChannel', () => {
     );
   });
 });
-
-it.each(Object.entries(eventClients))(
-  'the client %s that missed events which are no longer kept gets RESYNC, and continues with its id',
-  async (_kind, connect) => {
-    const log = memoryEventLog();
-    onTestFinished(() => log.close());
-    const { channel, origin } = await serveEvents(log, { events: 5 });
-    const [first] = await Promise.all(seven.map((event) => channel.publish('north', event)));
-    const items: LogItem[] = [];
-    const signal = clientSignal();
-    const stay = async () => {
-      while (!signal.aborted) {
-        const input = { key: 'north', lastEventId: items.at(-1)?.id ?? first };
-        // oxlint-disable-next-line no-await-in-loop -- one connection after the other
-        await connect({ origin, input, signal, onItem: (item) => items.push(item) }).catch(() => {});
-      }
-    };
-    void stay();
-    await received(items, '7');
-    await channel.publish('north', 'live');
-    await received(items, 'live');
-    expect(textsOf(items)).toEqual(['(resync)', '3', '4', '5', '6', '7', 'live']);
-  },
-);
 
 it('a procedure that returns a subscription ends over REST with the event resync, which OpenAPI 3.2 describes', async () => {
   const channel = openChannel();

@@ -1,7 +1,7 @@
-import { execFileSync, fork, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import fs from 'node:fs';
-import { copyFile, cp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,17 +29,6 @@ const openNewFolder = async () => {
   const path = await newPath();
   return { log: openFolder(path), reopen: async () => openFolder(path) };
 };
-
-/** Replaces a function of `node:fs` for the rest of the test. */
-function replaceInFs<Name extends 'statSync' | 'watch'>(name: Name, replacement: (typeof fs)[Name]): void {
-  const original = fs[name];
-  const set = (value: (typeof fs)[Name]) => {
-    fs[name] = value;
-    syncBuiltinESMExports();
-  };
-  set(replacement);
-  onTestFinished(() => set(original));
-}
 
 /** Reads items of a channel. */
 async function readItems(log: EventLog, after: string | undefined, count: number): Promise<LogItem[]> {
@@ -73,7 +62,13 @@ it('on systems where file events may be missing, readers get the events of other
   const { platform } = process;
   Object.defineProperty(process, 'platform', { value: 'darwin' });
   onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
-  replaceInFs('watch', () => Object.assign(new EventEmitter(), { close() {} }) as fs.FSWatcher); // All that is used of it.
+  const { watch } = fs;
+  const setWatch = (value: typeof watch) => {
+    fs.watch = value;
+    syncBuiltinESMExports();
+  };
+  setWatch(() => Object.assign(new EventEmitter(), { close() {} }) as fs.FSWatcher); // All that is used of it.
+  onTestFinished(() => setWatch(watch));
   const { log, reopen } = await openNewFolder();
   const items = collect(await reopen(), 'a');
   await received(items, '(joined)');
@@ -115,77 +110,6 @@ it('processes that open a new folder at the same time share one log', async () =
     const items = collect(log, numbers(1, 5)[at] ?? '', beginning);
     await vi.waitFor(() => expect(items[0]).toMatchObject({ event }));
   }
-});
-
-it.skipIf(process.platform !== 'linux')(
-  'a process without its own timer gets the last event of another that is killed right after its commit',
-  async () => {
-    const path = await newPath();
-    const log = openFolder(path);
-    const pending = readItems(log, undefined, 2);
-    const program = `
-      const { folderEventLog } = await import(${JSON.stringify(new URL('folder.ts', import.meta.url).href)});
-      await folderEventLog(${JSON.stringify({ path })}).append('a', 'last words', { events: 10, ms: 60_000 });
-      process.kill(process.pid, 'SIGKILL');`;
-    const setTimer = vi.spyOn(globalThis, 'setInterval');
-    onTestFinished(() => setTimer.mockRestore());
-    const child = fork('-', [], {
-      execArgv: ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    expect(await pending).toMatchObject([{ type: 'joined' }, { event: 'last words' }]);
-    expect(setTimer).not.toHaveBeenCalled();
-  },
-);
-
-it('events survive their processes: a log that is closed and opened again continues its channels', async () => {
-  const path = await newPath();
-  const first = folderEventLog({ path });
-  const id = await first.append('a', 'x', keep);
-  await first.close();
-  const second = openFolder(path);
-  const next = await second.append('a', 'y', keep);
-  expect(next.split('-')[0]).toBe(id.split('-')[0]);
-  expect(await readItems(second, id, 1)).toEqual([{ type: 'event', id: next, event: 'y' }]);
-});
-
-it('readers get a resync from a new log whose file has the inode number of a removed one, as it may on ext4', async () => {
-  const path = await newPath();
-  const { statSync } = fs;
-  replaceInFs('statSync', ((file: string) => {
-    const stats = statSync(file, { throwIfNoEntry: false });
-    return stats && Object.assign(stats, { ino: 1 });
-  }) as typeof statSync); // As it is called here.
-  const removed = folderEventLog({ path });
-  const id = await removed.append('a', 'lost', keep);
-  await removed.close();
-  await rm(path, { recursive: true });
-  const log = openFolder(path);
-  await log.append('a', 'other', keep);
-  await log.append('a', 'later', keep);
-  expect(typesOf(await readItems(log, id, 3))).toEqual(['resync', 'event', 'event']);
-});
-
-it('readers get a resync after an older copy was written over the file, which has the same inode number and creation time', async () => {
-  const path = await newPath();
-  const appendInProcess = (event: string) => {
-    const program = `
-      const { folderEventLog } = await import(${JSON.stringify(new URL('folder.ts', import.meta.url).href)});
-      const log = folderEventLog(${JSON.stringify({ path })});
-      process.stdout.write(await log.append('a', ${JSON.stringify(event)}, ${JSON.stringify(keep)}));
-      await log.close();`;
-    const conditions = ['--conditions=trpc-gateway-source', '--input-type=module', '-e', program];
-    return execFileSync(process.execPath, conditions, { encoding: 'utf8' });
-  };
-  const kept = appendInProcess('x');
-  await cp(path, `${path}-copy`, { recursive: true });
-  const lost = appendInProcess('lost');
-  for (const each of await readdir(path)) await copyFile(join(`${path}-copy`, each), join(path, each));
-  const restored = openFolder(path);
-  await restored.append('a', 'other', keep);
-  await restored.append('a', 'later', keep);
-  expect(typesOf(await readItems(restored, lost, 3))).toEqual(['resync', 'event', 'event']);
-  expect(await readItems(restored, kept, 2)).toMatchObject([{ event: 'other' }, { event: 'later' }]);
 });
 
 it.skipIf(process.platform !== 'linux')(

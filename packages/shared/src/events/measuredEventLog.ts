@@ -38,6 +38,8 @@ interface Subscriber {
   busySince: number | undefined;
 }
 
+const lagHelp = 'How long the slowest subscriber has held its last event.';
+
 function lagSeconds({ subscribers }: Counts): number {
   const now = performance.now();
   return Math.max(0, ...Array.from(subscribers, ({ busySince = now }) => now - busySince)) / 1000;
@@ -66,8 +68,10 @@ export function measuredEventLog(log: EventLog): MeasuredEventLog {
     return counts;
   }
 
-  const samples = (valueOf: (counts: Counts) => number) =>
-    Array.from(counted, ([channel, counts]) => ({ labels: { channel }, value: valueOf(counts) }));
+  const metric = (of: Omit<EventMetric, 'values'>, valueOf: (counts: Counts) => number): EventMetric => ({
+    ...of,
+    values: Array.from(counted, ([channel, counts]) => ({ labels: { channel }, value: valueOf(counts) })),
+  });
 
   return {
     async append(channel, event, keep) {
@@ -113,30 +117,17 @@ export function measuredEventLog(log: EventLog): MeasuredEventLog {
       throw new Error(`The event log has not responded for ${readyTimeoutMs} ms.`);
     },
     metrics: () => [
-      ...countNames.map((name): EventMetric => {
-        const values = samples((counts) => counts[name]);
-        return {
-          name: `events_${name}_total`,
-          help: counters[name],
-          type: 'counter',
-          aggregator: 'sum',
-          values,
-        };
-      }),
-      {
-        name: 'events_subscribers',
-        help: 'Subscribers.',
-        type: 'gauge',
-        aggregator: 'sum',
-        values: samples(({ subscribers }) => subscribers.size),
-      },
-      {
-        name: 'events_lag_seconds',
-        help: 'How long the slowest subscriber has held its last event.',
-        type: 'gauge',
-        aggregator: 'max',
-        values: samples(lagSeconds),
-      },
+      ...countNames.map((name) =>
+        metric(
+          { name: `events_${name}_total`, help: counters[name], type: 'counter', aggregator: 'sum' },
+          (counts) => counts[name],
+        ),
+      ),
+      metric(
+        { name: 'events_subscribers', help: 'Subscribers.', type: 'gauge', aggregator: 'sum' },
+        ({ subscribers }) => subscribers.size,
+      ),
+      metric({ name: 'events_lag_seconds', help: lagHelp, type: 'gauge', aggregator: 'max' }, lagSeconds),
     ],
   };
 }

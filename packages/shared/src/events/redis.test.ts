@@ -82,21 +82,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
     return items[0]?.id ?? '';
   }
 
-  it('an id names one event forever: after a backup was restored, an id of later events leads to a resync', async () => {
-    const server = await newServer(['--appendonly', 'no']);
-    const log = openAt(server.url);
-    await log.append('a', '1', keepAll);
-    expect(await server.command('SAVE')).toBe('+OK');
-    const lost = await log.append('a', '2', keepAll);
-    await restart(server);
-    const again = await vi.waitFor(() => log.append('a', '3', keepAll));
-    await log.append('a', '4', keepAll);
-    expect(again).not.toBe(lost);
-    const items = collect(log, 'a', lost);
-    await received(items, '4');
-    expect(textsOf(items)).toEqual(['(resync)', '3', '4']);
-  });
-
   it('a command that a client sends again, at once or after the next one, appends one event', async () => {
     const log = openRedisLog(() => {
       const client = createClient({ url: shared.url });
@@ -116,21 +101,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const items = collect(log, 'a', beginning);
     await received(items, '2');
     expect(textsOf(items)).toEqual(['1', '2']);
-  });
-
-  it('exactly the events that are older than their time are removed, also many at once', async () => {
-    const log = openAt(shared.url);
-    const keep = { events: 100_000, ms: 1000 };
-    const append = (from: number, to: number) =>
-      Promise.all(numbers(from, to).map((event) => log.append('a', event, keep)));
-    await append(1, 700);
-    await sleep(600);
-    await append(701, 800);
-    await sleep(500);
-    await append(801, 801);
-    const items = collect(log, 'a', beginning);
-    await received(items, '801');
-    expect(textsOf(items)).toEqual(['(resync)', ...numbers(701, 801)]);
   });
 
   it('readers of channels without events leave nothing in Redis', async () => {

@@ -1,12 +1,16 @@
 import type { Random } from '../../random.ts';
+import { Gate } from '../link.ts';
 import { runOutside } from '../simulatedProcess.ts';
 
 /** Runs an action in a later turn of the event loop, after some milliseconds of virtual time. */
 export const later = (ms: number, action: () => void): unknown =>
   runOutside(() => (ms === 0 ? setImmediate(action) : setTimeout(action, ms)));
 
-/** What is wrong with a disk. A scheduler of faults changes it at any time. */
-export class DiskFaults {
+/**
+ * What is wrong with a disk. A scheduler of faults changes it at any time. While it is frozen, no commit ends; synchronous
+ * transactions without a sync go on: they write to the page cache.
+ */
+export class DiskFaults extends Gate {
   /** Whether commits and files that need space fail with ENOSPC. */
   full = false;
   /** Whether commits fail with EIO, half of them on a meta page: the process that commits must then open its file again. */
@@ -14,30 +18,10 @@ export class DiskFaults {
   /** How long a commit with a sync takes at most, in milliseconds. */
   commitMs = 2;
   readonly random: Random;
-  #waiting: (() => void)[] | undefined;
 
   constructor(random: Random) {
+    super();
     this.random = random;
-  }
-
-  get isFrozen(): boolean {
-    return this.#waiting !== undefined;
-  }
-
-  /** Lets no commit end until `thaw`. Synchronous transactions without a sync go on: they write to the page cache. */
-  freeze(): void {
-    this.#waiting ??= [];
-  }
-
-  thaw(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    for (const action of waiting) later(0, action);
-  }
-
-  /** Runs an action when the disk is thawed. */
-  whenThawed(action: () => void): void {
-    this.#waiting?.push(action);
   }
 
   /** The code of the error of a write, or `undefined`. */

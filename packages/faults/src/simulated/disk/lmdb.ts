@@ -122,13 +122,20 @@ class Table {
     return value && this.#decode(value);
   }
 
-  *getRange(options: RangeOptions = {}): Generator<{ readonly key: Buffer; readonly value: unknown }> {
-    for (const { key, value } of this.#entries(options))
-      yield { key: Buffer.from(key, 'latin1'), value: this.#decode(value) };
+  getRange(options: RangeOptions = {}): readonly { readonly key: Buffer; readonly value: unknown }[] {
+    const { end, exclusiveStart = false, limit = Infinity, start } = options;
+    const { keys, values } = this.#rows;
+    let from = start === undefined ? 0 : this.#rows.indexOf(textOf(start));
+    if (exclusiveStart && start && keys[from] === textOf(start)) from += 1;
+    const to = end === undefined ? keys.length : this.#rows.indexOf(textOf(end));
+    return keys.slice(from, Math.min(to, from + limit)).map((key, at) => {
+      const value = this.#decode(values[from + at] as Buffer);
+      return { key: Buffer.from(key, 'latin1'), value };
+    });
   }
 
-  *getKeys(options: RangeOptions = {}): Generator<Buffer> {
-    for (const { key } of this.#entries(options)) yield Buffer.from(key, 'latin1');
+  getKeys(options: RangeOptions = {}): readonly Buffer[] {
+    return this.getRange(options).map(({ key }) => key);
   }
 
   putSync(key: Uint8Array, value: unknown): true {
@@ -152,24 +159,6 @@ class Table {
 
   get #rows(): Rows {
     return this.#env.content.get(this.#name) ?? noRows;
-  }
-
-  /** Searches each row by the key before it, which the caller may have removed. */
-  *#entries({ end, exclusiveStart = false, limit = Infinity, start }: RangeOptions) {
-    const endText = end && textOf(end);
-    let from = start === undefined ? '' : textOf(start);
-    let isExclusive = exclusiveStart;
-    for (let count = 0; count < limit; count += 1) {
-      const rows = this.#rows;
-      let index = rows.indexOf(from);
-      if (isExclusive && rows.keys[index] === from) index += 1;
-      const key = rows.keys[index];
-      const value = rows.values[index];
-      if (key === undefined || value === undefined || (endText !== undefined && key >= endText)) return;
-      yield { key, value };
-      from = key;
-      isExclusive = true;
-    }
   }
 
   #decode(value: Buffer): unknown {

@@ -84,8 +84,7 @@ export class LmdbContent {
    * @throws if LMDB would block until the disk is thawed, since virtual time cannot pass meanwhile
    */
   transactNow<T>(writer: Writer, run: (draft: Draft) => T): T {
-    const { isFrozen } = this.#faults;
-    if (isFrozen && (this.#commit !== undefined || !writer.noSync))
+    if (this.#faults.thawed && (this.#commit !== undefined || !writer.noSync))
       throw new Error(`The process ${writer.process.name} would be blocked until the disk is thawed.`);
     if (this.#commit?.transaction.writer.process.isAlive) this.#write(this.#commit);
     const { draft, result } = this.#run(writer, run);
@@ -145,7 +144,8 @@ export class LmdbContent {
   #end(commit: Commit): void {
     // The machine has crashed.
     if (commit !== this.#commit) return;
-    if (this.#faults.isFrozen) this.#faults.whenThawed(() => this.#end(commit));
+    const { thawed } = this.#faults;
+    if (thawed) void thawed.then(() => this.#end(commit));
     else {
       if (commit.transaction.writer.process.isAlive) this.#write(commit);
       const { random } = this.#faults;

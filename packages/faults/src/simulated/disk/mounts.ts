@@ -1,4 +1,4 @@
-import type { SimulatedProcess } from '../simulatedProcess.ts';
+import { runningProcess, type SimulatedProcess } from '../simulatedProcess.ts';
 import type { SimulatedDisk } from './simulatedDisk.ts';
 
 /** What the path of a process leads to. */
@@ -10,7 +10,6 @@ export interface Place {
 }
 
 const mounts = new Map<string, Omit<Place, 'path'>>();
-let currentDisk: SimulatedDisk | undefined;
 
 /** Gives a process the disk of its machine. It takes the place of one with the same name. */
 export function mount(process: SimulatedProcess, disk: SimulatedDisk): void {
@@ -21,7 +20,6 @@ export function mount(process: SimulatedProcess, disk: SimulatedDisk): void {
 /** Forgets all processes and disks. */
 export function unmountAll(): void {
   mounts.clear();
-  currentDisk = undefined;
 }
 
 /**
@@ -34,12 +32,12 @@ export function placeOf(path: string): Place {
   const found = mounts.get(name);
   if (found === undefined) throw new Error(`No disk is mounted for ${path}.`);
   if (!found.process.isAlive) throw new Error(`The process ${name} was killed.`);
-  currentDisk = found.disk;
   return { process: found.process, disk: found.disk, path: end === -1 ? '/' : path.slice(end) };
 }
 
-/** The boot id of the machine whose path was used last: a process reads it at a path that does not begin with its name. */
+/** The boot id of the machine of the process whose code runs, which reads it at a path that does not begin with its name. */
 export function currentBootId(): string {
-  if (currentDisk === undefined) throw new Error('No process has used its disk.');
-  return currentDisk.bootId;
+  const mounted = mounts.get(runningProcess()?.name ?? '');
+  if (mounted === undefined) throw new Error('No process with a disk runs.');
+  return mounted.disk.bootId;
 }

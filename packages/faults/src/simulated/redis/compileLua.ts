@@ -1,269 +1,157 @@
 import { compileFunction } from 'node:vm';
-import luaparse, {
-  type CallExpression,
-  type Expression,
-  type FunctionDeclaration,
-  type Statement,
-} from 'luaparse';
-import { toBytes } from './bytes.ts';
-import { luaRuntime, type LuaTable, type LuaValue, unsupported } from './luaRuntime.ts';
+import luaparse, { type CallExpression, type Expression, type Statement } from 'luaparse';
+import { functions, type LuaTable, type LuaValue, operators, unsupported } from './luaRuntime.ts';
 
 /** Runs a script. Calls commands of Redis as `redis.call` does. */
-export type LuaScript = (
-  call: (...words: LuaValue[]) => LuaValue,
-  keys: LuaTable,
-  args: LuaTable,
-) => LuaValue;
+type LuaScript = (call: (words: readonly LuaValue[]) => LuaValue, keys: LuaTable, args: LuaTable) => LuaValue;
 
 const compiled = new Map<string, LuaScript>();
 
 /**
- * Compiles a script of Redis to a JavaScript function, once.
+ * Compiles a script of Redis to a JavaScript function, once. Variables have the same names, and functions return lists.
  * @throws for a script beyond the subset that the scripts of the states and logs use
  */
 export function compileLua(script: string): LuaScript {
   let run = compiled.get(script);
   if (run === undefined) {
     const options = { luaVersion: '5.1', encodingMode: 'pseudo-latin1' } as const;
-    const { body } = luaparse.parse(toBytes(script), options);
-    const code = `${new Compiler().block(body)}return [];`;
-    // The parameters are those that the compiler writes calls of.
-    const main = compileFunction(code, ['lua', 'call', 'KEYS', 'ARGV']) as (
-      lua: typeof luaRuntime,
-      ...args: Parameters<LuaScript>
+    const { body } = luaparse.parse(script, options);
+    // The parameters are those that the compiled code uses.
+    const main = compileFunction(`${block(body)}return [];`, ['lua', 'functions', 'KEYS', 'ARGV']) as (
+      lua: typeof operators,
+      all: typeof functions,
+      ...args: readonly LuaTable[]
     ) => readonly LuaValue[];
-    run = (...args) => main(luaRuntime, ...args)[0];
+    run = (callRedis, keys, args) => {
+      const all = { ...functions, 'redis.call': (...words: LuaValue[]) => [callRedis(words)] };
+      return main(operators, all, keys, args)[0];
+    };
     compiled.set(script, run);
   }
   return run;
 }
 
-/** Functions of Lua that return one value. */
-const functions: Readonly<Record<string, string>> = {
-  'redis.call': 'call',
-  'redis.sha1hex': 'lua.sha1hex',
-  tonumber: 'lua.tonumber',
-  'string.sub': 'lua.sub',
-  'math.floor': 'Math.floor',
-  'math.max': 'Math.max',
-  'math.min': 'Math.min',
-};
+const block = (statements: readonly Statement[]): string =>
+  statements.map((each) => `${compile(each)}\n`).join('');
 
-/** Regular expressions of the patterns of Lua. */
-const patterns: Readonly<Record<string, string>> = {
-  'run_id:(%w+)': '/run_id:([A-Za-z0-9]+)/',
-  'evicted_keys:(%d+)': '/evicted_keys:([0-9]+)/',
-  '(%d+) (.*)': '/([0-9]+) ([^]*)/',
-  '%d+': '/[0-9]+/',
-};
+const namesOf = (variables: readonly { readonly name: string }[]): string =>
+  variables.map(({ name }) => name).join();
 
-class Compiler {
-  /** Names in JavaScript of the variables of Lua: a scope may declare one twice. */
-  readonly #scopes: Map<string, string>[] = [
-    new Map([
-      ['KEYS', 'KEYS'],
-      ['ARGV', 'ARGV'],
-    ]),
-  ];
-  #declared = 0;
-
-  /** @param variables variables of the block, such as parameters */
-  block(statements: readonly Statement[], variables = new Map<string, string>()): string {
-    this.#scopes.push(variables);
-    const code = statements.map((statement) => `${this.#statement(statement)}\n`).join('');
-    this.#scopes.pop();
-    return code;
-  }
-
-  #statement(node: Statement): string {
-    switch (node.type) {
-      case 'LocalStatement': {
-        const { init, variables } = node;
-        const values =
-          init.length === variables.length
-            ? init.map((each) => this.#value(each))
-            : [`[${this.#list(init)}]`];
-        const names = variables.map(({ name }) => this.#declare(name));
-        if (init.length !== names.length) return `let [${names.join()}] = ${values[0]};`;
-        return `let ${names.map((name, at) => `${name} = ${values[at]}`).join()};`;
-      }
-      case 'AssignmentStatement': {
-        const [target] = node.variables;
-        const value = this.#value(node.init[0]);
-        if (node.variables.length > 1 || !target) return unsupported('an assignment to several variables');
-        if (target.type === 'Identifier') return `${this.#variable(target.name)} = ${value};`;
-        const key =
-          target.type === 'IndexExpression' ? this.#value(target.index) : `"${target.identifier.name}"`;
-        return `lua.assign(${this.#value(target.base)}, ${key}, ${value});`;
-      }
-      case 'CallStatement':
-        return `${this.#value(node.expression)};`;
-      case 'IfStatement':
-        return node.clauses
-          .map((clause) =>
-            clause.type === 'ElseClause'
-              ? `{ ${this.block(clause.body)} }`
-              : `if (${this.#condition(clause.condition)}) { ${this.block(clause.body)} }`,
-          )
-          .join(' else ');
-      case 'WhileStatement':
-        return `while (${this.#condition(node.condition)}) { ${this.block(node.body)} }`;
-      case 'ForNumericStatement': {
-        const [start, end] = [this.#number(node.start), this.#number(node.end)];
-        const step = node.step ? this.#number(node.step) : '1';
-        const [at, last, by, name] = ['at', 'last', 'by', 'variable'].map((each) => this.#unique(each));
-        const body = this.block(node.body, new Map([[node.variable.name, name ?? '']]));
-        const isBefore = `${by} > 0 ? ${at} <= ${last} : ${at} >= ${last}`;
-        return `for (let ${at} = ${start}, ${last} = ${end}, ${by} = ${step}; ${isBefore}; ${at} += ${by}) { let ${name} = ${at}; ${body} }`;
-      }
-      case 'ForGenericStatement':
-        return this.#ipairs(node.variables, node.iterators, node.body);
-      case 'BreakStatement':
-        return 'break;';
-      case 'ReturnStatement':
-        return `return [${this.#list(node.arguments)}];`;
-      case 'FunctionDeclaration':
-        return this.#function(node);
-      default:
-        return unsupported(node.type);
+function compile(node: Statement): string {
+  switch (node.type) {
+    case 'LocalStatement':
+      return `let [${namesOf(node.variables)}] = [${list(node.init)}];`;
+    case 'AssignmentStatement': {
+      const [target, ...others] = node.variables;
+      const assigned = value(node.init[0]);
+      if (target === undefined || others.length > 0) return unsupported('an assignment to several variables');
+      if (target.type === 'Identifier') return `${target.name} = ${assigned};`;
+      return `lua.assign(${value(target.base)}, ${keyOf(target)}, ${assigned});`;
     }
-  }
-
-  #ipairs(
-    variables: readonly { readonly name: string }[],
-    iterators: readonly Expression[],
-    body: readonly Statement[],
-  ): string {
-    const [iterator] = iterators;
-    if (iterator?.type !== 'CallExpression' || this.#global(iterator.base) !== 'ipairs')
-      return unsupported('`for … in` without `ipairs`');
-    const [list, at, key, item] = ['list', 'at', 'key', 'item'].map((each) => this.#unique(each));
-    const inner = new Map(variables.map(({ name }, position) => [name, (position === 0 ? key : item) ?? '']));
-    const values = `let ${key} = ${at}, ${item} = lua.index(${list}, ${at}); if (${item} === undefined) break;`;
-    return `for (let ${list} = ${this.#value(iterator.arguments[0])}, ${at} = 1; ; ${at}++) { ${values} ${this.block(body, inner)} }`;
-  }
-
-  #function({ body, identifier, isLocal, parameters }: FunctionDeclaration): string {
-    if (!isLocal || identifier?.type !== 'Identifier') return unsupported('a function that is not local');
-    const name = this.#declare(identifier.name);
-    const names = parameters.map((each) => {
-      if (each.type === 'VarargLiteral') return unsupported('a function with `...`');
-      return [each.name, this.#unique(each.name)] as const;
-    });
-    const inner = this.block(body, new Map(names));
-    return `let ${name} = (${names.map(([, parameter]) => parameter).join()}) => { ${inner} return []; };`;
-  }
-
-  /** The values of expressions: all that the last one returns. */
-  #list(expressions: readonly Expression[]): string {
-    return expressions
-      .map((each, at) => {
-        const call = at === expressions.length - 1 && each.type === 'CallExpression' && this.#call(each);
-        return call && call.returnsList ? `...${call.code}` : this.#value(each);
-      })
-      .join(', ');
-  }
-
-  #value(node: Expression | undefined): string {
-    switch (node?.type) {
-      case 'StringLiteral':
-      case 'NumericLiteral':
-      case 'BooleanLiteral':
-        return JSON.stringify(node.value);
-      case 'NilLiteral':
-        return 'undefined';
-      case 'Identifier':
-        return this.#variable(node.name);
-      case 'MemberExpression':
-        return `lua.index(${this.#value(node.base)}, "${node.identifier.name}")`;
-      case 'IndexExpression':
-        return `lua.index(${this.#value(node.base)}, ${this.#value(node.index)})`;
-      case 'CallExpression': {
-        const { code, returnsList } = this.#call(node);
-        return returnsList ? `${code}[0]` : code;
-      }
-      case 'TableConstructorExpression': {
-        const list = node.fields.flatMap((field) => (field.type === 'TableValue' ? [field.value] : []));
-        const fields = node.fields.flatMap((field) => {
-          return field.type === 'TableKeyString' ? [`${field.key.name}: ${this.#value(field.value)}`] : [];
-        });
-        const named = fields.length > 0 ? `, { __proto__: null, ${fields.join()} }` : '';
-        return `lua.table([${this.#list(list)}]${named})`;
-      }
-      case 'LogicalExpression':
-        return `lua.${node.operator}(${this.#value(node.left)}, () => ${this.#value(node.right)})`;
-      case 'UnaryExpression':
-        if (node.operator === '#') return `lua.length(${this.#value(node.argument)})`;
-        return node.operator === 'not' ? this.#condition(node) : unsupported(`the operator ${node.operator}`);
-      case 'BinaryExpression':
-        return this.#binary(node.operator, node.left, node.right);
-      default:
-        return unsupported(node?.type ?? 'a missing value');
+    case 'CallStatement':
+      return `${value(node.expression)};`;
+    case 'IfStatement':
+      return node.clauses
+        .map((clause) => {
+          const body = `{ ${block(clause.body)} }`;
+          return clause.type === 'ElseClause' ? body : `if (lua.isTrue(${value(clause.condition)})) ${body}`;
+        })
+        .join(' else ');
+    case 'WhileStatement':
+      return `while (lua.isTrue(${value(node.condition)})) { ${block(node.body)} }`;
+    case 'ForNumericStatement': {
+      const bounds = [node.start, node.end, ...(node.step ? [node.step] : [])];
+      return `for (let ${node.variable.name} of lua.range(${list(bounds)})) { ${block(node.body)} }`;
     }
-  }
-
-  #binary(operator: string, left: Expression, right: Expression): string {
-    if ('+-*/'.includes(operator)) return `(${this.#number(left)} ${operator} ${this.#number(right)})`;
-    const [one, other] = [this.#value(left), this.#value(right)];
-    if (operator === '==' || operator === '~=')
-      return `(${one} ${operator === '==' ? '===' : '!=='} ${other})`;
-    if (operator === '..') return `lua.concat(${one}, ${other})`;
-    if (operator in luaRuntime) return `lua["${operator}"](${one}, ${other})`;
-    return unsupported(`the operator ${operator}`);
-  }
-
-  #condition(node: Expression): string {
-    if (node.type === 'UnaryExpression' && node.operator === 'not')
-      return `!${this.#condition(node.argument)}`;
-    if (node.type === 'LogicalExpression')
-      return `(${this.#condition(node.left)} ${node.operator === 'and' ? '&&' : '||'} ${this.#condition(node.right)})`;
-    return `lua.isTrue(${this.#value(node)})`;
-  }
-
-  #number(node: Expression): string {
-    return node.type === 'NumericLiteral' ? String(node.value) : `lua.number(${this.#value(node)})`;
-  }
-
-  #call({ arguments: args, base }: CallExpression): { readonly code: string; readonly returnsList: boolean } {
-    const name = this.#global(base);
-    if (name === undefined) return { code: `${this.#value(base)}(${this.#list(args)})`, returnsList: true };
-    const [subject, literal] = args;
-    if (name === 'unpack') return { code: `lua.unpack(${this.#value(subject)})`, returnsList: true };
-    if (name === 'string.match' && literal?.type === 'StringLiteral') {
-      const pattern = patterns[literal.value] ?? unsupported(`the pattern ${literal.value}`);
-      return { code: `lua.match(${this.#value(subject)}, ${pattern})`, returnsList: true };
+    case 'ForGenericStatement': {
+      const [iterator] = node.iterators;
+      if (iterator?.type !== 'CallExpression' || nameOf(iterator.base) !== 'ipairs')
+        return unsupported('`for … in` without `ipairs`');
+      const pairs = `lua.pairsOf(${value(iterator.arguments[0])})`;
+      return `for (let [${namesOf(node.variables)}] of ${pairs}) { ${block(node.body)} }`;
     }
-    if (name === 'string.format' && subject?.type === 'StringLiteral' && subject.value in luaRuntime)
-      return { code: `lua["${subject.value}"](${this.#value(literal)})`, returnsList: false };
-    const code = functions[name] ?? unsupported(`the function ${name}`);
-    const isMath = code.startsWith('Math.');
-    const values = isMath ? args.map((each) => this.#number(each)).join() : this.#list(args);
-    return { code: `${code}(${values})`, returnsList: false };
+    case 'BreakStatement':
+      return 'break;';
+    case 'ReturnStatement':
+      return `return [${list(node.arguments)}];`;
+    case 'FunctionDeclaration': {
+      const { body, identifier, isLocal, parameters } = node;
+      const names = parameters.flatMap((each) => (each.type === 'Identifier' ? each.name : []));
+      if (!isLocal || identifier?.type !== 'Identifier' || names.length < parameters.length)
+        return unsupported('a function that is not local, or has `...`');
+      return `let ${identifier.name} = (${names.join()}) => { ${block(body)} return []; };`;
+    }
+    default:
+      return unsupported(node.type);
   }
+}
 
-  /** The name of a function of Lua or Redis, unless a local one is called. */
-  #global(node: Expression): string | undefined {
-    if (node.type === 'Identifier') return this.#find(node.name) === undefined ? node.name : undefined;
-    if (node.type !== 'MemberExpression') return unsupported('a call of a value');
-    return `${this.#global(node.base)}.${node.identifier.name}`;
-  }
+/** The values of expressions: all that the last one returns. */
+const list = (expressions: readonly Expression[]): string =>
+  expressions
+    .map((each, at) =>
+      each.type === 'CallExpression' && at === expressions.length - 1 ? `...${call(each)}` : value(each),
+    )
+    .join(', ');
 
-  #find(name: string): string | undefined {
-    return this.#scopes.findLast((scope) => scope.has(name))?.get(name);
+function value(node: Expression | undefined): string {
+  switch (node?.type) {
+    case 'StringLiteral':
+    case 'NumericLiteral':
+    case 'BooleanLiteral':
+      return JSON.stringify(node.value);
+    case 'NilLiteral':
+      return 'undefined';
+    case 'Identifier':
+      return node.name;
+    case 'MemberExpression':
+    case 'IndexExpression':
+      return `lua.index(${value(node.base)}, ${keyOf(node)})`;
+    case 'CallExpression':
+      return `${call(node)}[0]`;
+    case 'TableConstructorExpression': {
+      const items = node.fields.flatMap((each) => (each.type === 'TableValue' ? [each.value] : []));
+      const fields = node.fields.map((each) =>
+        each.type === 'TableKeyString' ? `${each.key.name}: ${value(each.value)},` : '',
+      );
+      return `lua.table([${list(items)}], { ${fields.join('')} })`;
+    }
+    case 'LogicalExpression':
+      return `lua.${node.operator}(${value(node.left)}, () => ${value(node.right)})`;
+    case 'UnaryExpression':
+      if (node.operator === '#') return `lua.length(${value(node.argument)})`;
+      if (node.operator === 'not') return `!lua.isTrue(${value(node.argument)})`;
+      return unsupported(`the operator ${node.operator}`);
+    case 'BinaryExpression':
+      return binary(node.operator, value(node.left), value(node.right));
+    default:
+      return unsupported(node?.type ?? 'a missing value');
   }
+}
 
-  #variable(name: string): string {
-    return this.#find(name) ?? unsupported(`the global variable ${name}`);
-  }
+function binary(operator: string, left: string, right: string): string {
+  if ('+-*/'.includes(operator)) return `(lua.number(${left}) ${operator} lua.number(${right}))`;
+  if (operator === '==') return `(${left} === ${right})`;
+  if (operator === '~=') return `(${left} !== ${right})`;
+  if (operator === '..') return `lua.concat(${left}, ${right})`;
+  if (['<', '<=', '>', '>='].includes(operator)) return `(lua.compare(${left}, ${right}) ${operator} 0)`;
+  return unsupported(`the operator ${operator}`);
+}
 
-  #declare(name: string): string {
-    const unique = this.#unique(name);
-    this.#scopes.at(-1)?.set(name, unique);
-    return unique;
-  }
+const keyOf = (node: Extract<Expression, { type: 'IndexExpression' | 'MemberExpression' }>): string =>
+  node.type === 'IndexExpression' ? value(node.index) : `"${node.identifier.name}"`;
 
-  #unique(name: string): string {
-    this.#declared += 1;
-    return `${name}_${this.#declared}`;
-  }
+/** Code that calls a function, and returns its list. */
+function call({ arguments: args, base }: CallExpression): string {
+  const name = nameOf(base);
+  const isLocal = base.type === 'Identifier' && !(name in functions);
+  return `${isLocal ? name : `functions["${name}"]`}(${list(args)})`;
+}
+
+/** The name of a function, such as `redis.call`. */
+function nameOf(node: Expression): string {
+  if (node.type === 'Identifier') return node.name;
+  return node.type === 'MemberExpression'
+    ? `${nameOf(node.base)}.${node.identifier.name}`
+    : unsupported('a call of a value');
 }

@@ -1,91 +1,120 @@
-import type { ErrorReply, Reply } from './reply.ts';
-import { Leg, type Link } from './link.ts';
-
-/** A command on its way, and what its client does with the reply. */
-export interface Request {
-  readonly words: readonly string[];
-  readonly answer: (reply: Reply | ErrorReply) => void;
-}
+import net from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Random } from '../../random.ts';
+import type { Link } from '../link.ts';
+import { runIn, type SimulatedProcess } from '../simulatedProcess.ts';
+import { Leg } from './leg.ts';
+import { parseCommands } from './resp.ts';
 
 interface ConnectionOptions {
+  readonly process: SimulatedProcess;
   readonly link: Link;
+  readonly random: Random;
   /** The server that accepts it: another one does not know it. */
   readonly runId: string;
-  /** Called on the server for requests that arrive together. */
-  readonly onRequests: (connection: Connection, requests: readonly Request[]) => void;
-  /** Called for the client when the connection is lost, or refused. */
-  readonly onLost: (error: Error) => void;
-  /** Called when the server closes its end. */
+  /** Whether the server accepts it, which is called when the request to connect arrives. */
+  readonly isAccepted: () => boolean;
+  /** Called on the server for commands that arrive together. */
+  readonly onCommands: (connection: Connection, commands: readonly (readonly string[])[]) => void;
+  /** Called when one of both has closed it. */
   readonly onClose: (connection: Connection) => void;
 }
 
-/** A connection between a client and a simulated Redis. */
-export class Connection {
-  readonly runId: string;
-  /** Requests that have arrived, and wait for the one that blocks the connection. */
-  readonly inbox: Request[] = [];
+/** A connection between a client and a simulated Redis: the socket of the client. */
+export class Connection extends Duplex {
+  /** Commands that have arrived, and wait for the one that blocks the connection. */
+  readonly inbox: (readonly string[])[] = [];
   readonly #options: ConnectionOptions;
-  readonly #requests: Leg;
+  readonly #commands: Leg;
   readonly #replies: Leg;
+  readonly #forget: () => void;
+  #timer: NodeJS.Timeout | undefined;
   #isOpen = true;
 
   constructor(options: ConnectionOptions) {
+    super();
+    const { isAccepted, link, process, random } = options;
     this.#options = options;
-    this.runId = options.runId;
-    this.#requests = new Leg(options.link);
-    this.#replies = new Leg(options.link);
-    options.link.connections.add(this);
+    this.#commands = new Leg(link, random);
+    this.#replies = new Leg(link, random);
+    link.connections.add(this);
+    // Some of its commands may still arrive.
+    this.#forget = process.whenKilled(() => {
+      this.#close();
+      this.#replies.loseAll();
+      this.#commands.loseSome();
+    });
+    this.#commands.send(() => {
+      if (isAccepted()) this.#arrive(() => this.emit('connect'));
+      else this.cut('connect ECONNREFUSED');
+    });
+  }
+
+  get runId(): string {
+    return this.#options.runId;
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Connects. @param isUp whether the server accepts it */
-  open(isUp: () => boolean, onOpen: () => void): void {
-    this.#requests.send(() => {
-      if (isUp()) this.#replies.send(onOpen);
-      else this.break('connect ECONNREFUSED');
-    });
+  /** Emits `timeout` after a time, in milliseconds. A client uses it until it is connected. */
+  setTimeout(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.emit('timeout'), ms);
   }
 
-  send(requests: readonly Request[]): void {
-    if (this.#isOpen) this.#requests.send(() => this.#options.onRequests(this, requests));
-  }
-
-  reply(replies: readonly (() => void)[]): void {
+  reply(replies: string): void {
     if (!this.#isOpen) return;
-    if (this.#options.link.takesReply()) this.break();
-    else
-      this.#replies.send(() => {
-        for (const arrive of replies) arrive();
-      });
+    const { link, random } = this.#options;
+    if (random.chance(link.lossRate)) this.cut();
+    else this.#arrive(() => this.push(Buffer.from(replies, 'latin1')));
   }
 
   /** Loses the connection: some of the messages on their way arrive. */
-  break(reason = 'read ECONNRESET'): void {
+  cut(reason = 'read ECONNRESET'): void {
     if (!this.#isOpen) return;
     this.#close();
-    this.#requests.loseSome();
+    this.#commands.loseSome();
     this.#replies.loseSome();
-    this.#replies.send(() => this.#options.onLost(new Error(reason)));
+    this.#arrive(() => this.destroy(new Error(reason)));
   }
 
-  /** The client closes it: requests on their way arrive. */
-  close(): void {
+  override _read(): void {}
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    const commands = parseCommands(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString('latin1'));
+    if (this.#isOpen) this.#commands.send(() => this.#options.onCommands(this, commands));
+    done();
+  }
+
+  /** The client closes it: commands on their way arrive. */
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#timer);
     this.#close();
     this.#replies.loseAll();
+    done(error);
   }
 
-  /** The process of the client was killed. */
-  abandon(): void {
-    this.close();
-    this.#requests.loseSome();
+  /** Does something in the process of the client after the messages that are on their way to it. */
+  #arrive(action: () => void): void {
+    const { process } = this.#options;
+    this.#replies.send(() => process.isAlive && runIn(process, action));
   }
 
   #close(): void {
+    if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#forget();
     this.#options.link.connections.delete(this);
     this.#options.onClose(this);
   }
 }
+
+const { createConnection } = net;
+
+// A client of `redis` 6.3.1 has no option for a socket of one's own, but hands its options to this function.
+Object.assign(net, {
+  createConnection: (options: { readonly open?: () => Connection }, ...rest: readonly []) =>
+    options.open?.() ?? createConnection(options as net.NetConnectOpts, ...rest),
+});

@@ -1,6 +1,6 @@
 import type { Random } from '../../random.ts';
-import { ErrorReply, integer, type Reply, StatusReply } from './reply.ts';
-import { Stream, streamCommands } from './streams.ts';
+import { ErrorReply, integer, type Reply } from './reply.ts';
+import { type Stream, streamCommands } from './streams.ts';
 
 type Value = string | Map<string, string> | Stream;
 
@@ -10,15 +10,13 @@ interface Stored {
   expiresAt: number;
 }
 
-const ok = new StatusReply('OK');
 const writing = new Set(['SET', 'DEL', 'HSET', 'XDEL', 'PEXPIRE', 'FLUSHALL']);
 
 /** The keys of a simulated Redis, and the journal of what was written: its append-only file. */
 export class Keyspace {
   readonly #random: Random;
   readonly #keys = new Map<string, Stored>();
-  #journal: { readonly at: number; readonly writtenAt: number; readonly commands: (readonly string[])[] }[] =
-    [];
+  #journal: { readonly at: number; readonly writtenAt: number; readonly words: readonly string[] }[] = [];
   /** The time of the command or script that runs: it does not change meanwhile. */
   now = 0;
   runId = '';
@@ -37,9 +35,9 @@ export class Keyspace {
     // Not by its time: the clock may have been set back.
     const kept = this.#journal.filter(({ writtenAt }) => writtenAt <= performance.now() - losesMs);
     this.#journal = [];
-    for (const { at, commands } of kept) {
+    for (const { at, words } of kept) {
       this.now = at;
-      for (const words of commands) this.call(words);
+      this.call(words);
     }
     this.grown.clear();
   }
@@ -57,9 +55,7 @@ export class Keyspace {
   }
 
   #write(words: readonly string[]): void {
-    const last = this.#journal.at(-1);
-    if (last?.at === this.now) last.commands.push(words);
-    else this.#journal.push({ at: this.now, writtenAt: performance.now(), commands: [words] });
+    this.#journal.push({ at: this.now, writtenAt: performance.now(), words });
   }
 
   #find(key: string): Stored | undefined {
@@ -69,28 +65,17 @@ export class Keyspace {
     return undefined;
   }
 
-  /** Finds a value of a type, or stores a new one if `create` is given. */
-  #value<T extends Value>(
-    key: string,
-    isType: (value: Value) => value is T,
-    create?: () => T,
-  ): T | undefined {
-    const value = this.#find(key)?.value;
-    if (value !== undefined) {
-      if (isType(value)) return value;
-      throw new ErrorReply('WRONGTYPE Operation against a key holding the wrong kind of value');
-    }
-    const created = create?.();
-    if (created !== undefined) this.#keys.set(key, { value: created, expiresAt: Infinity });
-    return created;
-  }
-
-  #hash(key: string, create?: () => Map<string, string>): Map<string, string> | undefined {
-    return this.#value(key, (value) => value instanceof Map, create);
+  /** Finds a value, or stores a new one if `create` is given. The scripts use each key for one type. */
+  #value<T extends Value>(key: string, create?: () => T): T | undefined {
+    const found = this.#find(key);
+    if (found !== undefined || create === undefined) return found?.value as T | undefined;
+    const value = create();
+    this.#keys.set(key, { value, expiresAt: Infinity });
+    return value;
   }
 
   readonly #commands: Readonly<Record<string, (words: readonly string[]) => Reply>> = {
-    GET: ([, key = '']) => this.#value(key, (value) => typeof value === 'string') ?? null,
+    GET: ([, key = '']) => this.#value<string>(key) ?? null,
     SET: ([, key = '', value = '', ...options]) => {
       const [first, second, third, ...rest] = options[0] === 'NX' ? options : ['', ...options];
       if (rest.length > 0 || (second !== undefined && second !== 'PX'))
@@ -98,18 +83,19 @@ export class Keyspace {
       const ms = second === undefined ? Infinity : positive(third);
       if (first === 'NX' && this.#find(key) !== undefined) return null;
       this.#keys.set(key, { value, expiresAt: this.now + ms });
-      return ok;
+      // A status, which scripts take for true.
+      return 'OK';
     },
     DEL: ([, ...keys]) =>
       keys.filter((key) => this.#find(key) !== undefined && this.#keys.delete(key)).length,
     HSET: ([, key = '', ...pairs]) => {
-      const hash = this.#hash(key, () => new Map());
+      const hash = this.#value(key, () => new Map<string, string>());
       const before = hash?.size ?? 0;
       for (let at = 0; at < pairs.length; at += 2) hash?.set(pairs[at] ?? '', pairs[at + 1] ?? '');
       return (hash?.size ?? 0) - before;
     },
     HMGET: ([, key = '', ...fields]) => {
-      const hash = this.#hash(key);
+      const hash = this.#value<Map<string, string>>(key);
       return fields.map((field) => hash?.get(field) ?? null);
     },
     PEXPIRE: ([, key = '', ms = '']) => {
@@ -132,12 +118,11 @@ export class Keyspace {
     },
     FLUSHALL: () => {
       this.#keys.clear();
-      return ok;
+      return 'OK';
     },
     ...streamCommands({
-      surplus: () => this.#random.from(1, 100),
       now: () => this.now,
-      find: (key, create) => this.#value(key, (value) => value instanceof Stream, create),
+      find: (key, create) => this.#value(key, create),
       added: (key) => this.grown.add(key),
     }),
   };

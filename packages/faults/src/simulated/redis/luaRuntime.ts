@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 /** A value of a script. `undefined` is nil. Strings have a character for each byte. */
 export type LuaValue = undefined | boolean | number | string | LuaTable;
 
+export class LuaTable extends Map<LuaValue, LuaValue> {}
+
 /** Ends a script with an error reply, as Lua would. */
 export class LuaError extends Error {}
 
@@ -11,97 +13,89 @@ export const unsupported = (what: string): never => {
   throw new Error(`The simulated Redis does not know this in a script: ${what}.`);
 };
 
-/** Fields of a table, of an object without a prototype. */
-type Fields = Record<string, LuaValue>;
+/** Creates a table of a list, whose keys begin with 1. */
+export const tableOf = (list: readonly LuaValue[], fields: object = {}): LuaTable =>
+  new LuaTable([...list.map((value, at) => [at + 1, value] as const), ...Object.entries(fields)]);
 
-/** A list from 1, and fields with names. */
-export class LuaTable {
-  readonly list: LuaValue[];
-  /** Most tables have none. */
-  fields: Fields | undefined;
-
-  constructor(list: LuaValue[], fields?: Fields) {
-    this.list = list;
-    this.fields = fields;
-  }
+/** Returns the values of a list, up to its first nil. */
+export function listOf(table: LuaTable): LuaValue[] {
+  const list: LuaValue[] = [];
+  for (let at = 1; table.get(at) !== undefined; at += 1) list.push(table.get(at));
+  return list;
 }
 
-const nameOf = (value: LuaValue): string =>
-  value === undefined ? 'nil' : value instanceof LuaTable ? 'table' : typeof value;
+/** Returns a value of a type. @throws {LuaError} if it has another one */
+function expectTable(value: LuaValue): LuaTable {
+  if (value instanceof LuaTable) return value;
+  throw new LuaError(`attempt to index a ${value === undefined ? 'nil' : typeof value} value`);
+}
 
 const decimal = /^\s*(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|Infinity)\s*$/i;
 
-function tonumber(value: LuaValue): number | undefined {
-  if (typeof value === 'number') return value;
-  if (typeof value !== 'string') return undefined;
-  if (decimal.test(value)) return Number(value);
-  return undefined;
-}
+const tonumber = (value: LuaValue): number | undefined =>
+  typeof value === 'number' || decimal.test(String(value)) ? Number(value) : undefined;
 
-function number(value: LuaValue): number {
-  const result = typeof value === 'number' ? value : tonumber(value);
-  if (result !== undefined) return result;
-  throw new LuaError(`attempt to perform arithmetic on a ${nameOf(value)} value`);
-}
+const number = (value: LuaValue): number => {
+  const result = tonumber(value);
+  if (result === undefined) throw new LuaError(`attempt to perform arithmetic on a ${typeof value} value`);
+  return result;
+};
 
 function text(value: LuaValue): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number')
-    return Number.isInteger(value) ? String(value) : unsupported('a fraction as text');
-  throw new LuaError(`attempt to concatenate a ${nameOf(value)} value`);
+  if (typeof value === 'number' && !Number.isInteger(value)) return unsupported('a fraction as text');
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new LuaError(`attempt to concatenate a ${typeof value} value`);
 }
 
-function tableOf(value: LuaValue): LuaTable {
-  if (value instanceof LuaTable) return value;
-  throw new LuaError(`attempt to index a ${nameOf(value)} value`);
+const isTrue = (value: LuaValue): boolean => value !== undefined && value !== false;
+
+/** A pattern of Lua as a regular expression. */
+function toRegExp(pattern: string): RegExp {
+  if (!/^(?:[\w: ()]|%[dw]\+|\.\*)*$/.test(pattern)) return unsupported(`the pattern ${pattern}`);
+  return new RegExp(pattern.replaceAll('.', '[^]').replaceAll('%w', '[A-Za-z0-9]').replaceAll('%d', '[0-9]'));
 }
 
-/** Whether values may be compared by their order. */
-function comparable(one: LuaValue, other: LuaValue): asserts one is string {
-  if (typeof one === typeof other && (typeof one === 'number' || typeof one === 'string')) return;
-  throw new LuaError(`attempt to compare ${nameOf(one)} with ${nameOf(other)}`);
-}
-
-/** What compiled scripts call: the names are those of Lua, or of its operators. */
-export const luaRuntime = {
+/** What compiled scripts call for the operators of Lua. */
+export const operators = {
   number,
-  tonumber,
-  table: (list: LuaValue[], fields?: Fields) => new LuaTable(list, fields),
-  isTrue: (value: LuaValue): boolean => value !== undefined && value !== false,
-  and: (left: LuaValue, right: () => LuaValue) => (left === undefined || left === false ? left : right()),
-  or: (left: LuaValue, right: () => LuaValue) => (left === undefined || left === false ? right() : left),
+  table: tableOf,
+  isTrue,
+  and: (left: LuaValue, right: () => LuaValue) => (isTrue(left) ? right() : left),
+  or: (left: LuaValue, right: () => LuaValue) => (isTrue(left) ? left : right()),
   concat: (left: LuaValue, right: LuaValue): string => text(left) + text(right),
-  '<': (one: LuaValue, other: LuaValue) => (comparable(one, other), one < (other as string)),
-  '<=': (one: LuaValue, other: LuaValue) => (comparable(one, other), one <= (other as string)),
-  '>': (one: LuaValue, other: LuaValue) => (comparable(one, other), one > (other as string)),
-  '>=': (one: LuaValue, other: LuaValue) => (comparable(one, other), one >= (other as string)),
-  length(value: LuaValue): number {
-    if (typeof value === 'string') return value.length;
-    return tableOf(value).list.length;
+  /** Returns -1, 0 or 1. */
+  compare(one: LuaValue, other: LuaValue): number {
+    if (typeof one !== typeof other || (typeof one !== 'number' && typeof one !== 'string'))
+      throw new LuaError(`attempt to compare ${typeof one} with ${typeof other}`);
+    return one < (other as typeof one) ? -1 : Number(one > (other as typeof one));
   },
-  index(value: LuaValue, key: LuaValue): LuaValue {
-    const { fields, list } = tableOf(value);
-    return typeof key === 'number' ? list[key - 1] : fields?.[key as string];
+  length: (value: LuaValue): number =>
+    typeof value === 'string' ? value.length : listOf(expectTable(value)).length,
+  index: (value: LuaValue, key: LuaValue): LuaValue => expectTable(value).get(key),
+  assign: (table: LuaValue, key: LuaValue, value: LuaValue) => void expectTable(table).set(key, value),
+  *range(from: LuaValue, to: LuaValue, step: LuaValue = 1) {
+    for (let at = number(from); at <= number(to); at += number(step)) yield at;
   },
-  assign(target: LuaValue, key: LuaValue, value: LuaValue): void {
-    const table = tableOf(target);
-    const { list } = table;
-    if (typeof key === 'string') (table.fields ??= Object.create(null) as Fields)[key] = value;
-    else if (typeof key === 'number' && list[key - 2] !== undefined && value !== undefined)
-      list[key - 1] = value;
-    else if (key === 1 && value !== undefined) list[0] = value;
-    else return unsupported(`the assignment of ${nameOf(value)} at a key that leaves a gap`);
-  },
-  unpack: (value: LuaValue): readonly LuaValue[] => tableOf(value).list,
+  pairsOf: (value: LuaValue) => listOf(expectTable(value)).map((each, at) => [at + 1, each]),
+};
+
+/** Functions of Lua and Redis. Each returns a list. */
+export const functions: Readonly<Record<string, (...args: LuaValue[]) => readonly LuaValue[]>> = {
+  tonumber: (value) => [tonumber(value)],
+  unpack: (value) => listOf(expectTable(value)),
+  'math.floor': (value) => [Math.floor(number(value))],
+  'math.max': (...values) => [Math.max(...values.map(number))],
+  'math.min': (...values) => [Math.min(...values.map(number))],
   /** Positions from the end are not supported. */
-  sub: (value: LuaValue, from: LuaValue, to: LuaValue) => text(value).slice(number(from) - 1, number(to)),
-  match(value: LuaValue, pattern: RegExp): readonly LuaValue[] {
-    const found = pattern.exec(text(value));
-    if (found === null) return [undefined];
-    return found.length > 1 ? found.slice(1) : found;
+  'string.sub': (value, from, to) => [text(value).slice(number(from) - 1, number(to))],
+  'string.match'(value, pattern) {
+    const [whole, ...groups] = toRegExp(text(pattern)).exec(text(value)) ?? [];
+    return groups.length > 0 ? groups : [whole];
   },
-  // As short as they can be, where Redis writes 17 digits of the same number.
-  '%.17g': (value: LuaValue): string => String(number(value)),
-  '%.0f': (value: LuaValue): string => String(Math.round(number(value))),
-  sha1hex: (value: LuaValue): string => createHash('sha1').update(text(value), 'latin1').digest('hex'),
+  'string.format'(format, value) {
+    if (format === '%.0f') return [String(Math.round(number(value)))];
+    // As short as it can be, where Redis writes 17 digits of the same number.
+    return [format === '%.17g' ? String(number(value)) : unsupported(`the format ${text(format)}`)];
+  },
+  'redis.sha1hex': (value) => [createHash('sha1').update(text(value), 'latin1').digest('hex')],
 };

@@ -1,14 +1,5 @@
 /** A reply to a command; `null` is nil. */
-export type Reply = number | string | null | StatusReply | readonly Reply[];
-
-/** A reply such as OK, which is a table in scripts. */
-export class StatusReply {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
+export type Reply = number | string | null | readonly Reply[];
 
 /** An error reply, as clients reject with it. */
 export class ErrorReply extends Error {}

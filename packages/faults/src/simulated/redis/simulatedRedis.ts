@@ -1,14 +1,15 @@
+import { createClient } from 'redis';
 import type { Random } from '../../random.ts';
+import { Gate, Link } from '../link.ts';
 import type { SimulatedProcess } from '../simulatedProcess.ts';
-import { Connection, type Request } from './connection.ts';
+import { Connection } from './connection.ts';
 import { Keyspace } from './keyspace.ts';
-import { Link } from './link.ts';
 import { ErrorReply, integer, type Reply } from './reply.ts';
+import { formatReply } from './resp.ts';
 import { runScript } from './runScript.ts';
-import { SimulatedRedisClient } from './simulatedRedisClient.ts';
 
 interface Blocked {
-  readonly request: Request;
+  readonly words: readonly string[];
   readonly key: string;
   readonly timer: NodeJS.Timeout;
 }
@@ -20,9 +21,8 @@ export class SimulatedRedis {
   readonly #links = new Map<SimulatedProcess, Link>();
   readonly #connections = new Set<Connection>();
   readonly #blocked = new Map<Connection, Blocked>();
-  /** What waits for `resume`. */
-  #stalled: (() => void)[] = [];
-  #state: 'up' | 'frozen' | 'down' = 'up';
+  readonly #gate = new Gate();
+  #isUp = true;
 
   constructor(random: Random) {
     this.#random = random;
@@ -31,48 +31,38 @@ export class SimulatedRedis {
 
   /** The network between a process and this server. */
   link(process: SimulatedProcess): Link {
-    const link = this.#links.get(process) ?? new Link(this.#random);
+    const link = this.#links.get(process) ?? new Link();
     this.#links.set(process, link);
     return link;
   }
 
-  /** Creates a client that behaves as one of `redis` 6.3.1 that is not connected. */
-  client(process: SimulatedProcess): SimulatedRedisClient {
-    const connect = (onOpen: () => void, onLost: (error: Error) => void) =>
-      this.#connect(process, onOpen, onLost);
-    return new SimulatedRedisClient({ process, random: this.#random, connect });
+  /** Creates a client of `redis` that is not connected. */
+  client(process: SimulatedProcess) {
+    // Passed to `net.createConnection`.
+    const socket: object = { open: () => this.#connect(process) };
+    return createClient({ socket, RESP: 2 });
   }
 
   /** Ends the server. @param losesMs what was written within this time is lost: its files lack it. `Infinity`: it has no files */
   kill(losesMs = 0): void {
-    this.#state = 'down';
-    this.#stalled = [];
-    for (const connection of this.#connections) connection.break();
+    this.#isUp = false;
+    this.#gate.thaw();
+    for (const connection of this.#connections) connection.cut();
     this.#keys.restart(losesMs);
   }
 
   /** Starts the server after `kill`. */
   start(): void {
-    this.#state = 'up';
+    this.#isUp = true;
   }
 
   /** Suspends the server (SIGSTOP): connections stay open, and are accepted. */
   freeze(): void {
-    if (this.#state === 'up') this.#state = 'frozen';
+    if (this.#isUp) this.#gate.freeze();
   }
 
   resume(): void {
-    if (this.#state !== 'frozen') return;
-    this.#state = 'up';
-    const stalled = this.#stalled;
-    this.#stalled = [];
-    for (const each of stalled) each();
-  }
-
-  /** Replaces the server with a replica that lacks what was written within this time, in milliseconds. */
-  failover(losesMs: number): void {
-    this.kill(losesMs);
-    this.start();
+    this.#gate.thaw();
   }
 
   /** Removes all keys. */
@@ -81,55 +71,53 @@ export class SimulatedRedis {
     this.#keys.call(['FLUSHALL']);
   }
 
-  #connect(process: SimulatedProcess, onOpen: () => void, onLost: (error: Error) => void): Connection {
+  #connect(process: SimulatedProcess): Connection {
     const link = this.link(process);
+    const { runId } = this.#keys;
     const connection = new Connection({
+      process,
       link,
-      runId: this.#keys.runId,
-      onLost,
-      onRequests: (from, requests) => this.#whenRunning(from, () => this.#receive(from, requests)),
+      random: this.#random,
+      runId,
+      isAccepted: () => this.#isUp && !link.isCut && runId === this.#keys.runId,
+      onCommands: (from, commands) => void this.#whenRunning(from, () => this.#receive(from, commands)),
       onClose: (closed) => {
-        forget();
         this.#connections.delete(closed);
         this.#unblock(closed);
       },
     });
-    const forget = process.whenKilled(() => connection.abandon());
     this.#connections.add(connection);
-    connection.open(
-      () => this.#state !== 'down' && !link.isCut && connection.runId === this.#keys.runId,
-      onOpen,
-    );
     return connection;
   }
 
-  #whenRunning(connection: Connection, run: () => void): void {
-    if (this.#state === 'frozen') this.#stalled.push(run);
-    else if (this.#state === 'up' && connection.runId === this.#keys.runId) run();
+  async #whenRunning(connection: Connection, run: () => void): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- it may be suspended again
+    while (this.#gate.thawed) await this.#gate.thawed;
+    if (this.#isUp && connection.runId === this.#keys.runId) run();
   }
 
-  #receive(connection: Connection, requests: readonly Request[]): void {
-    connection.inbox.push(...requests);
+  #receive(connection: Connection, commands: readonly (readonly string[])[]): void {
+    connection.inbox.push(...commands);
     if (!this.#blocked.has(connection)) this.#work(connection);
   }
 
-  /** Runs the requests of a connection until one blocks it. */
+  /** Runs the commands of a connection until one blocks it. */
   #work(connection: Connection): void {
-    const replies: (() => void)[] = [];
+    let replies = '';
     while (connection.inbox.length > 0 && !this.#blocked.has(connection)) {
-      const request = connection.inbox.shift() as Request;
-      const reply = this.#run(request.words);
-      if (reply === null && request.words.includes('BLOCK')) this.#block(connection, request);
-      else replies.push(() => request.answer(reply));
+      const words = connection.inbox.shift() ?? [];
+      const reply = this.#run(words);
+      if (reply === null && words.includes('BLOCK')) this.#block(connection, words);
+      else replies += formatReply(reply);
     }
-    if (replies.length > 0) connection.reply(replies);
+    if (replies !== '') connection.reply(replies);
     this.#serveBlocked();
   }
 
   #run(words: readonly string[]): Reply | ErrorReply {
     this.#keys.now = Date.now();
     try {
-      if (words[0] === 'HELLO') return 'OK';
+      if (words[0] === 'CLIENT') return 'OK';
       return words[0] === 'EVAL' ? runScript(this.#keys, words) : this.#keys.call(words);
     } catch (error) {
       if (error instanceof ErrorReply) return error;
@@ -137,15 +125,14 @@ export class SimulatedRedis {
     }
   }
 
-  #block(connection: Connection, request: Request): void {
+  #block(connection: Connection, words: readonly string[]): void {
     // The client is gone, and would never be served.
     if (!connection.isOpen) return;
-    const { words } = request;
     const timer = setTimeout(
-      () => this.#whenRunning(connection, () => this.#finish(connection, null)),
+      () => void this.#whenRunning(connection, () => this.#finish(connection, null)),
       integer(words[words.indexOf('BLOCK') + 1]),
     );
-    this.#blocked.set(connection, { request, key: words[words.indexOf('STREAMS') + 1] ?? '', timer });
+    this.#blocked.set(connection, { words, key: words[words.indexOf('STREAMS') + 1] ?? '', timer });
   }
 
   /** Replies to the clients that wait for streams that have new entries. */
@@ -153,17 +140,16 @@ export class SimulatedRedis {
     if (this.#keys.grown.size === 0) return;
     const grown = new Set(this.#keys.grown);
     this.#keys.grown.clear();
-    for (const [connection, { key, request }] of this.#blocked) {
+    for (const [connection, { key, words }] of this.#blocked) {
       if (!grown.has(key)) continue;
-      const reply = this.#run(request.words);
+      const reply = this.#run(words);
       if (reply !== null) this.#finish(connection, reply);
     }
   }
 
   #finish(connection: Connection, reply: Reply | ErrorReply): void {
-    const blocked = this.#unblock(connection);
-    if (blocked === undefined) return;
-    connection.reply([() => blocked.request.answer(reply)]);
+    if (this.#unblock(connection) === undefined) return;
+    connection.reply(formatReply(reply));
     this.#work(connection);
   }
 

@@ -1,0 +1,35 @@
+import { ErrorReply, type Reply } from './reply.ts';
+
+/*
+ * The protocol of Redis, RESP 2. Words and replies have a character for each byte.
+ */
+
+/** Parses commands, each of which is a list of words. */
+export function parseCommands(text: string): readonly (readonly string[])[] {
+  const commands: string[][] = [];
+  let at = 0;
+  const readLength = () => {
+    const end = text.indexOf('\r\n', at);
+    const length = Number(text.slice(at + 1, end));
+    at = end + 2;
+    return length;
+  };
+  while (at < text.length)
+    commands.push(
+      Array.from({ length: readLength() }, () => {
+        const length = readLength();
+        const word = text.slice(at, at + length);
+        at += length + 2;
+        return word;
+      }),
+    );
+  return commands;
+}
+
+export function formatReply(reply: Reply | ErrorReply): string {
+  if (reply === null) return '$-1\r\n';
+  if (reply instanceof ErrorReply) return `-${reply.message}\r\n`;
+  if (typeof reply === 'number') return `:${reply}\r\n`;
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
+  return `*${reply.length}\r\n${reply.map(formatReply).join('')}`;
+}
