@@ -1,4 +1,4 @@
-import { bearer, createGateway, type Gateway } from 'trpc-gateway';
+import { bearer, createGateway, type Gateway, type OutputSchemas } from 'trpc-gateway';
 import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles } from 'trpc-gateway/node';
 import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
@@ -47,6 +47,36 @@ const shapesOf = (module: object) =>
       ]),
   );
 
+/** An animal without an output schema, and what `trpc-gateway-typegen outputs` writes of its type. */
+const inferred = t.router({
+  animal: t.procedure
+    .meta({
+      openapi: { method: 'GET', path: '/inferred/animal', summary: 'An animal by its type' },
+    } as object)
+    .query(() => ({
+      id: 1,
+      kind: 'dog',
+      bornAt: new Date(0),
+      mother: { id: 2, kind: 'dog', bornAt: new Date(0), mother: null },
+    })),
+});
+const inferredOutputs: OutputSchemas = {
+  version: 1,
+  procedures: { 'inferred.animal': { $ref: '#/$defs/Animal' } },
+  $defs: {
+    Animal: {
+      type: 'object',
+      properties: {
+        id: { type: 'number' },
+        kind: { type: 'string', enum: ['cat', 'dog'] },
+        bornAt: { type: 'string', format: 'date-time' },
+        mother: { anyOf: [{ $ref: '#/$defs/Animal' }, { type: 'null' }] },
+      },
+      required: ['id', 'kind', 'bornAt', 'mother'],
+    },
+  },
+};
+
 /** Creates one gateway of all shapes, with all hooks. */
 export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
   createGateway({
@@ -58,7 +88,9 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
       credentials: t.router(shapesOf({ notesRouter })),
       hooks: t.router(shapesOf(hooks)),
       standardSchema: t.router(shapesOf(standardSchema)),
+      inferred,
     }),
+    outputs: inferredOutputs,
     authentication: bearer({
       verify: (token) => (token === 'good' ? 'Ada' : undefined),
       scopes: () => ['notes:read', 'read'],

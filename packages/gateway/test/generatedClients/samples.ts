@@ -22,6 +22,7 @@ export class FileSample {
   }
 }
 
+const epoch = '1970-01-01T00:00:00.000Z';
 const born = '2026-01-02T03:04:05.000Z';
 const file = new FileSample('hello', 'a.txt');
 
@@ -33,6 +34,9 @@ const internalError = errorSample(500, 'INTERNAL_SERVER_ERROR', 'Internal server
 
 /** A call of each operation of the composed router. The shapes of errors respond with a declared error. */
 export const samples: Readonly<Record<string, Sample>> = {
+  'inferred.animal': {
+    value: { id: 1, kind: 'dog', bornAt: epoch, mother: { id: 2, kind: 'dog', bornAt: epoch, mother: null } },
+  },
   'inputs.animals.add': { body: { kind: 'cat', lives: 9 }, value: { kind: 'cat', lives: 9 } },
   'inputs.animalsByPath.put': { path: { kind: 'dog' }, body: { born }, value: { kind: 'dog', born } },
   'inputs.bodyOfDelete.drop': {
