@@ -1,5 +1,7 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { type ZodSchema, isZod, metadataOf } from 'trpc-gateway/schemas';
+import type { OutputSchemas } from 'trpc-gateway';
+import { outputParsers } from './outputs/outputParsers.ts';
 import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
@@ -26,6 +28,11 @@ export interface TypesOptions {
   readonly unknown?: readonly string[];
   /** Whether every output without a schema is printed as `unknown`. Default: false, so that the router is rejected. */
   readonly unknownOutputs?: boolean;
+  /**
+   * What outputs without a schema are by their types (`readOutputs`). They are printed as JSON has them, so only for a router
+   * without a transformer. Default: none.
+   */
+  readonly outputs?: OutputSchemas;
 }
 
 /**
@@ -37,7 +44,7 @@ export interface TypesOptions {
 export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions = {}): Promise<string> {
   const unknown = new Set(options.unknown);
   const problems = new ProcedureErrors(unknown);
-  const definitions = await loadProcedures(router, unknown, problems);
+  const loaded = await loadProcedures(router, unknown, problems);
   const { transformer, errorFormatter } = router._def._config;
   const defaultConfig = initTRPC.create()._config;
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
@@ -45,6 +52,13 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   );
   // A router that was compiled to CommonJS has another copy of @trpc/server.
   const isJson = sourceOf(transformer.output) === sourceOf(defaultConfig.transformer.output);
+  const parsers = options.outputs && isJson ? outputParsers(options.outputs) : {};
+  const definitions = loaded.map((each) => {
+    if (each.output !== undefined || each.event !== undefined) return each;
+    return Object.assign({}, each, {
+      [each.type === 'subscription' ? 'event' : 'output']: parsers[each.path],
+    });
+  });
   const verbatim = new Set<ZodSchema>();
   const convertAll = () => {
     const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));

@@ -35,7 +35,7 @@ export function procedureToTypes(
   options: TypeOptions,
   allowed: AllowedUnknowns,
 ): ProcedureTypes {
-  const isMissing = procedure.output === undefined && procedure.rest?.event === undefined;
+  const isMissing = procedure.output === undefined && procedure.event === undefined;
   const convert = (toType: typeof inputToType, allowsUnknown = allowed.any) =>
     allowsUnknown && !isKnown(() => toType(procedure, forTrial(options)))
       ? unknownType
@@ -94,7 +94,7 @@ function mergeInputs(types: readonly TypeNode[]): TypeNode {
 }
 
 function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode {
-  const { path, type, output, rest } = procedure;
+  const { path, type, output, event: parser } = procedure;
   const owner = `Procedure "${path}"`;
   if (isZod(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
@@ -105,15 +105,15 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
       `${owner}: the type of its output is not known at run time. Add an output schema: .output(…).`,
     );
   }
-  if (rest?.event === undefined) {
+  if (parser === undefined) {
     throw new TypegenError(
       `${owner}: the type of its events is not known at run time. Declare it in the metadata (openapi.event), or add .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
-  if (!isZod(rest.event)) {
+  if (!isZod(parser)) {
     throw new TypegenError(`${owner}: the type of its events is not known: ${notZod(path)}`);
   }
-  const event = resultToType(rest.event, { owner, path: 'event', side: 'output' }, options);
+  const event = resultToType(parser, { owner, path: 'event', side: 'output' }, options);
   const yielded: TypeNode = isTracked(procedure)
     ? {
         kind: 'object',

@@ -12,6 +12,8 @@ export interface ProcedureInfo {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
+  /** What a subscription yields. */
+  readonly event: unknown;
   /** The declared errors; `undefined` if there are none. */
   readonly errors: ErrorDefinitions | undefined;
 }
@@ -50,12 +52,14 @@ export async function loadProcedures(
       );
     }
     const { openapi } = (def.meta ?? {}) as { readonly openapi?: boolean | RestMeta };
+    const rest = openapi && openapi !== true && openapi.enabled !== false ? openapi : undefined;
     procedures.push({
       path,
       type: def.type,
-      rest: openapi && openapi !== true && openapi.enabled !== false ? openapi : undefined,
+      rest,
       inputs: def.inputs,
       output: def.output,
+      event: rest?.event,
       errors: await errorsOf(path, procedure).catch((error: unknown) => {
         if (unknown.has(path) && error instanceof TypegenError) return undefined;
         return problems.add(path, error);

@@ -37,6 +37,15 @@ describe('trpc-gateway-typegen', () => {
     expect(await typesCommand([...command, '--check'])).toEqual(stale);
   });
 
+  it('trpc-gateway-typegen --infer-outputs takes types of outputs without a schema from the compiler', async () => {
+    const file = fileURLToPath(new URL('outputs/testing/routers.ts', import.meta.url));
+    const named = await typesCommand(['--router', file, '--export', 'namedRouter', '--infer-outputs']);
+    expect(named.stdout).toContain('pet: QueryProcedure<void, Pet>;');
+    expect(named.stdout).toContain('/** An animal. */\nexport type Pet = {');
+    const events = await typesCommand(['--router', file, '--export', 'eventRouter', '--infer-outputs']);
+    expect(events.stdout).toContain('plain: SubscriptionProcedure<void, AsyncIterable<number, void>>;');
+  });
+
   it('trpc-gateway-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file'), '');

@@ -3,6 +3,7 @@ import { findRouter, importModule, ModuleError, type ModuleExports } from 'trpc-
 import { isZod } from 'trpc-gateway/schemas';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { outputsCommand } from './outputs/outputsCommand.ts';
+import { readOutputs } from './outputs/readOutputs.ts';
 import { TypegenError } from './typegenError.ts';
 import { type CommandResult, writeOrCheck } from './writeOrCheck.ts';
 
@@ -22,6 +23,7 @@ for the option outputs of createGateway: for procedures without an output schema
                        shape of tRPC.
   --unknown PATH       Print unknown for an input or output of this procedure, such as comments.add, whose type is not
                        known at run time. May be repeated. Default: such a procedure is an error.
+  --infer-outputs      Take the types of outputs without an output schema from the compiler: of a router without a transformer.
   --unknown-outputs    Print unknown for every output without an output schema.
 `;
 
@@ -48,6 +50,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
       check: { type: 'boolean', default: false },
       'error-shape': { type: 'string' },
       unknown: { type: 'string', multiple: true },
+      'infer-outputs': { type: 'boolean', default: false },
       'unknown-outputs': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -60,6 +63,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
     exports,
     ...(values.unknown && { unknown: values.unknown }),
     unknownOutputs: values['unknown-outputs'],
+    ...(values['infer-outputs'] && { outputs: (await readOutputs({ file, name: values.export })).outputs }),
     ...findErrorShape(exports, file, values['error-shape']),
   });
   return writeOrCheck({ text, file, out, check });

@@ -1,0 +1,38 @@
+import type { OutputSchemas } from 'trpc-gateway';
+import type { ZodSchema } from 'trpc-gateway/schemas';
+import * as z from 'zod';
+
+/** Returns a zod schema of what each procedure returns, as JSON has it, whose types have the names of the program. */
+export function outputParsers({ procedures, $defs }: OutputSchemas): Readonly<Record<string, ZodSchema>> {
+  const references = Object.keys($defs).map((name) => `#/$defs/${name}`);
+  // In one schema, so that a type is the same in all procedures.
+  const { shape } = z.fromJSONSchema({
+    type: 'object',
+    properties: {
+      ...closed(procedures),
+      ...Object.fromEntries(references.map(($ref) => [$ref, { $ref }])),
+    },
+    $defs: closed($defs),
+  } as z.core.JSONSchema.JSONSchema) as z.ZodObject;
+  const schemaOf = (name: string) => (shape[name] as z.ZodOptional).unwrap() as z.ZodType;
+  for (const [index, id] of Object.keys($defs).entries()) {
+    const schema = schemaOf(references[index] ?? '');
+    z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), id });
+  }
+  return Object.fromEntries(
+    Object.keys(procedures).map((path) => {
+      const output = schemaOf(path);
+      // `{ not: {} }`: JSON has no `undefined`.
+      return [path, output instanceof z.ZodNever ? z.void() : output];
+    }),
+  );
+}
+
+/** Returns a JSON Schema whose objects have no other properties than those of their types. */
+function closed<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(closed) as Value;
+  const copy = Object.fromEntries(Object.entries(value).map(([name, nested]) => [name, closed(nested)]));
+  const isObject = copy['type'] === 'object' && 'properties' in copy;
+  return (isObject ? { additionalProperties: false, ...copy } : copy) as Value;
+}
