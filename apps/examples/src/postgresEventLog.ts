@@ -16,6 +16,7 @@ export const schema = `
     at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (channel, sequence)
   );`;
 
+/** How often a subscriber reads. `LISTEN` may wake it earlier, but not replace this: a notification is lost with its connection. */
 const pollMs = 200;
 
 /** Stores an event. The row of its channel is locked until the commit, so events appear in the order of their numbers. */
