@@ -41,7 +41,7 @@ const readStatement = `
   LEFT JOIN events ON events.channel = $1 AND sequence > $2
   ORDER BY sequence LIMIT 100`;
 
-/** An event log in Postgres, to copy: `query` may be that of a pool. Tables: `schema`. See docs/events.md#postgres. */
+/** An event log in Postgres, to copy. Keys must not contain U+0000. `query` may be that of a pool. Tables: `schema`. See docs/events.md#postgres. */
 export function postgresEventLog(pool: Pool): EventLog {
   const closing = new AbortController();
   let appended: Promise<unknown> = Promise.resolve();
