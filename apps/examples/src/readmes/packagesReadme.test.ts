@@ -32,8 +32,8 @@ test('the README of trpc-gateway-runtime lists every option of run', () => {
     expectedErrors: true,
   } satisfies Record<keyof RunOptions, true>;
   const [, section = ''] = runtime.text.split('## Options of `run`\n');
-  const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? [];
-  const names = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+  const [list = ''] = /(?:^- .*\n)+/m.exec(section) ?? [];
+  const names = [...list.matchAll(/^- `(\w+)`/gm)].map(([, name]) => name);
   expect(names).toEqual(Object.keys(options));
 });
 
