@@ -1,6 +1,6 @@
 /**
  * Request header with the time that the client waits for the response, in gRPC's name and format (gRPC over HTTP2,
- * "Timeout"). See docs/gateway-decisions.md#deadline-of-a-client.
+ * "Timeout"). See docs/architecture.md#deadline-of-a-client.
  */
 export const timeoutHeader = 'grpc-timeout';
 
