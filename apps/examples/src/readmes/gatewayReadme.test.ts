@@ -38,8 +38,8 @@ test.for(['inProcess.ts', 'client.ts', 'retries.ts'])('%s prints its last commen
   expect(await run(program)).toBe(`${printedBy(programs[program] ?? '')}\n`);
 });
 
-test('curl lines are read for eight servers', () => {
-  expect(curls).toHaveLength(8);
+test('curl lines are read for seven servers', () => {
+  expect(curls).toHaveLength(7);
 });
 
 test.for([...curls])('the curl lines of %s print the comments below them', async ([server, lines]) => {

@@ -17,7 +17,41 @@ const books: Files = {
     export const addBook = (title: string, user: string | undefined) => ({ id: 2, title: \`\${title} of \${user}\` });
   `,
 };
-/** The apps of the pages in docs/migrating: the files that a page does not print, because they do not change. */
+const trpcToOpenApiPage = await readReadme('docs/migrating/from-trpc-to-openapi.md');
+/** The option that replaces generated metadata, in the section "Generated metadata". */
+const [generatedMetadata = ''] = trpcToOpenApiPage.blocks('typescript');
+const serverWith = (options: string) => `
+  import { createGateway } from 'trpc-gateway';
+  import { serve } from 'trpc-gateway/node';
+  import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
+  import { appRouter } from './router.ts';
+
+  const gateway = await createGateway({
+    ${options.trim()}
+    router: appRouter,
+    createContext: () => ({}),
+  });
+  await serve(gateway, { port: 3000 });
+`;
+/** The app of the section "Generated metadata" before the migration. */
+const generatedMetadataBefore = `
+  import express from 'express';
+  import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
+  import { appRouter } from './router.ts';
+
+  for (const [path, { _def }] of Object.entries<any>(appRouter._def.procedures)) {
+    const method = _def.type === 'query' ? 'GET' : 'POST';
+    _def.meta = { openapi: { method, path: \`/\${path}\`, tags: [path.split('.')[0]] }, ..._def.meta };
+  }
+  const app = express();
+  app.use(express.json());
+  app.use('/api', createOpenApiExpressMiddleware({ router: appRouter, createContext: () => ({}) }));
+  app.listen(3000);
+`;
+/**
+ * The apps of the pages in docs/migrating: the files that a page does not print, because they do not change, and those of two
+ * sections of from-trpc-to-openapi, which print no app.
+ */
 const apps = {
   'from-trpc-to-openapi': {
     ...sessions,
@@ -78,8 +112,33 @@ const apps = {
       });
     `,
   },
-  'from-trpc-openapi': {},
+  'from-trpc-openapi': {
+    'server.ts': serverWith(`
+      restBasePath: '/',
+      ...trpcToOpenApi({ title: 'Books', version: '1.0.0' }),
+    `),
+    'router.ts': `
+      import { initTRPC } from '@trpc/server';
+      import type { GatewayMeta } from 'trpc-gateway/procedures';
+      import { z } from 'zod';
+
+      const t = initTRPC.meta<GatewayMeta>().create();
+      const requestHeaders = z.object({ 'X-Tenant': z.string() });
+      export const appRouter = t.router({
+        find: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/books/{id}', protect: false, requestHeaders } })
+          .input(z.object({ id: z.number().meta({ examples: [1] }) }))
+          .output(z.object({ id: z.number() }))
+          .query(({ input }) => input),
+      });
+    `,
+  },
   'generated-metadata': {
+    'server.ts': serverWith(`
+      ...trpcToOpenApi({ title: 'Deploy', version: '1.0.0' }),
+      restBasePath: '/api',
+      ${generatedMetadata}
+    `),
     'router.ts': `
       import { initTRPC } from '@trpc/server';
       import type { OpenApiMeta } from 'trpc-to-openapi';
@@ -110,6 +169,9 @@ const bothSides: readonly Page[] = ['from-trpc-to-openapi', 'from-trpc-adapters'
 
 /** Returns the files of a page's app: those of its diffs, and those that do not change. */
 async function filesOf(page: Page, side: Side = 'after'): Promise<Files> {
+  if (page === 'from-trpc-openapi') return apps[page];
+  if (page === 'generated-metadata')
+    return { ...apps[page], ...(side === 'before' && { 'server.ts': generatedMetadataBefore }) };
   const { programs } = await readReadme(`docs/migrating/${page}.md`);
   return { ...apps[page], ...programs(side) };
 }
@@ -122,9 +184,7 @@ const withOptions = (files: Files, options: string): Files => ({
 
 /** Returns the app of from-trpc-to-openapi with the options that the page prints as fragments. */
 async function filesWithFragments(): Promise<Files> {
-  const page = 'from-trpc-to-openapi';
-  const { blocks } = await readReadme(`docs/migrating/${page}.md`);
-  const files = withOptions(await filesOf(page), blocks('ts').join(''));
+  const files = withOptions(await filesOf('from-trpc-to-openapi'), trpcToOpenApiPage.blocks('ts').join(''));
   const imports = `import { TRPCError } from '@trpc/server';\nimport { MissingNote } from './router.ts';\n`;
   return { ...files, 'server.ts': `${imports}${files['server.ts']}` };
 }

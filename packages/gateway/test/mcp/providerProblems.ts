@@ -16,8 +16,27 @@ export const combinators = ['$ref', 'allOf', 'anyOf', 'const', 'enum', 'if', 'no
 const most = { properties: 5000, levels: 10, characters: 120_000, enumValues: 1000 };
 
 /**
- * Returns what the APIs of Anthropic, OpenAI and Gemini reject in a tool, or cannot read: a sentence for each problem. The
- * rules, and where each is published, are the table in docs/mcp.md, "What the APIs of models accept".
+ * Returns what the APIs of Anthropic, OpenAI and Gemini reject in a tool, or cannot read: a sentence for each problem.
+ *
+ * The rules are of November 2026, from copies of the providers' references, and from issues that quote errors of the APIs:
+ * - Names have letters, digits, "_" and "-", at most 64; for Gemini also ".", and no digit first.
+ *   Anthropic: https://schemas.apis.io/schemas/claude/claude-tool/
+ *   OpenAI: https://v03.api.js.langchain.com/interfaces/_langchain_openai.OpenAIClient.FunctionDefinition.html
+ *   Gemini: https://googleapis.github.io/js-genai/release_docs/interfaces/types.FunctionDeclaration.html
+ * - The top is an object. Anthropic: without `oneOf`, `allOf`, `anyOf`, and valid in draft 2020-12. OpenAI: with `properties`,
+ *   and without `oneOf`, `anyOf`, `allOf`, `enum`, `const`, `not`.
+ *   https://github.com/anthropics/claude-code/issues/657, https://github.com/anthropics/claude-code/issues/586,
+ *   https://github.com/openai/openai-agents-python/issues/449, https://github.com/CherryHQ/stella/issues/781
+ * - Names of properties. Anthropic, at the top: letters, digits, "_", ".", "-", at most 64. Gemini: letters, digits, "_", no
+ *   digit first, at most 64 (as names). https://github.com/beautyfree/appstore-connect-mcp/issues/2
+ * - No list of types for Gemini. https://github.com/zed-industries/zed/issues/53919
+ * - `$ref` to `$defs` of the schema, for Gemini with only `description` and `default` beside it.
+ *   https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai, https://github.com/GetStream/Vision-Agents/pull/513,
+ *   https://github.com/anomalyco/opencode/issues/12295
+ * - Recursion: for Gemini not by required properties alone. https://github.com/juspay/juspay-mcp/pull/132,
+ *   https://github.com/Effect-TS/effect/releases/tag/@effect%2Fai-anthropic@4.1.2
+ * - With `strict`, OpenAI: the sizes above. Anthropic: no recursion, and `$ref` only within the schema.
+ *   https://git.waymay.us/zhongwei/gh-cskiro-claudex-api-tools/src/branch/master/skills/json-outputs-implementer/reference/schema-limitations.md
  */
 export function providerProblems({ name, inputSchema }: ProvidedTool): readonly string[] {
   const problems: string[] = [];

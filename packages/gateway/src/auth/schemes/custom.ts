@@ -32,6 +32,18 @@ const rules = {
  * Creates a custom authentication scheme, such as a request signature, or a client certificate that a proxy forwards in
  * a header. It is protected against requests of other sites as with `cookie()`, since browsers may add the credential to
  * the requests of any page.
+ * @example
+ * custom({
+ *   name: 'basic',
+ *   // undefined: the request has no credential. null: it is malformed.
+ *   read: (source) => source.header('authorization')?.match(/^Basic +(\S+)$/i)?.[1],
+ *   verify(credential) {
+ *     const [user = '', ...password] = Buffer.from(credential, 'base64').toString().split(':');
+ *     return isPassword(user, password.join(':')) ? user : undefined;
+ *   },
+ *   challenge: 'Basic realm="api", charset="UTF-8"',
+ *   document: { type: 'http', scheme: 'basic' },
+ * });
  * @throws {GatewayError} for a challenge that is not valid in a header
  */
 export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
