@@ -3,7 +3,7 @@
  * procedure, as tRPC documents subscriptions. Prints microseconds of processor time as JSON.
  */
 import { EventEmitter, on } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC, tracked } from '@trpc/server';
@@ -87,7 +87,7 @@ async function measure(server: Server, path: string): Promise<number> {
 
 const document = { title: 'Events', version: '1' };
 const gateway = await createGateway({ router, createContext: () => ({}), document });
-const ours = await measure(createServer(nodeHandler(gateway) as RequestListener), '/trpc/watch');
+const ours = await measure(createServer(nodeHandler(gateway)), '/trpc/watch');
 const peer = await measure(createServer(createHTTPHandler({ router, basePath: '/trpc/' })), '/trpc/watch');
 process.stdout.write(JSON.stringify({ ours, peer }));
 process.exit(0);

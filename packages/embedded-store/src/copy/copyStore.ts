@@ -90,9 +90,9 @@ export async function copyStore(
 }
 
 /** Whether nothing was ever stored: no record, no key, no assigned id. */
-export async function isEmptyStore({ collections, keys }: StoreTransfer): Promise<boolean> {
-  for (const each of collections) if ((await each.lastId()) > 0) return false;
-  return (await keys()).length === 0;
+export async function isEmptyStore(store: StoreTransfer): Promise<boolean> {
+  for (const each of store.collections) if ((await each.lastId()) > 0) return false;
+  return (await store.keys()).length === 0;
 }
 
 interface Pair {

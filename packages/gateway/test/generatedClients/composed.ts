@@ -52,7 +52,7 @@ const inferred = t.router({
   animal: t.procedure
     .meta({
       openapi: { method: 'GET', path: '/inferred/animal', summary: 'An animal by its type' },
-    } as object)
+    })
     .query(() => ({
       id: 1,
       kind: 'dog',

@@ -260,7 +260,7 @@ export class SchemaWriter {
     if (known) return this.#refer(known, type);
     const checker = this.#checker;
     if (type.isTupleType() || (type.isTypeReference() && type.getTarget().isTupleType()))
-      return this.#named(type, () => this.#tuple(type as TypeReference));
+      return this.#named(type, () => this.#tuple(type));
     const symbol = type.getSymbol();
     const ofPackage = symbol?.declarations.some(isOfPackage) ?? false;
     if (ofPackage && type.isTypeReference() && /^(?:Readonly)?Array$/.test(symbol?.name ?? ''))

@@ -33,7 +33,7 @@ function expectTable(value: LuaValue): LuaTable {
 const decimal = /^\s*(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|Infinity)\s*$/i;
 
 const tonumber = (value: LuaValue): number | undefined =>
-  typeof value === 'number' || decimal.test(String(value)) ? Number(value) : undefined;
+  typeof value === 'number' || (typeof value === 'string' && decimal.test(value)) ? Number(value) : undefined;
 
 const number = (value: LuaValue): number => {
   const result = tonumber(value);

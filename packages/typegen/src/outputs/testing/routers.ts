@@ -4,6 +4,8 @@ import { observable } from '@trpc/server/observable';
 
 const t = initTRPC.create();
 
+const unknown: unknown = null;
+
 /** An animal. */
 interface Pet {
   id: number;
@@ -26,7 +28,7 @@ export const openRouter = t.router({
   any: t.procedure.query(() => JSON.parse('1')),
   // @ts-expect-error -- such as one of a package that is not installed
   missing: t.procedure.query((): Missing => null),
-  unknown: t.procedure.query(() => ({ list: [null as unknown] })),
+  unknown: t.procedure.query(() => ({ list: [unknown] })),
   bigint: t.procedure.query(() => ({ size: 1n })),
   map: t.procedure.query(() => ({ byName: new Map<string, Date>() })),
   bytes: t.procedure.query(() => new Uint8Array(1)),
