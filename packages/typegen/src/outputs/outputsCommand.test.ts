@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,12 +47,30 @@ describe('trpc-gateway-typegen outputs', () => {
       'any: the output is any',
       'missing: the output is of a type that the compiler does not find, as tsc says too',
       'unknown: .list[] is unknown',
+      'union: .rest is unknown',
       'bigint: .size is a bigint, which JSON does not have',
       'map: .byName is a Map, which JSON does not have',
       'bytes: the output is a Uint8Array, which JSON does not have',
+      'error: the output is a NotFoundError, which JSON does not have',
       'object: the output is any object',
       'endless: .next… is nested too deeply',
     ]);
+  });
+
+  it('takes a File of a package for what the package declares', async () => {
+    const sdk = join(folder, 'node_modules', 'sdk');
+    await mkdir(sdk, { recursive: true });
+    await writeFile(join(sdk, 'index.d.ts'), 'export interface File { size: number }');
+    const router = join(folder, 'router.ts');
+    await writeFile(
+      router,
+      `import type { File } from 'sdk';
+      interface QueryProcedure<Definition> { _def: Definition }
+      export declare const appRouter: { _def: { record: { file: QueryProcedure<{ output: File }> } } };`,
+    );
+    const { open, outputs } = describeOutputs({ file: router });
+    expect(open).toEqual([]);
+    expect(outputs.procedures['file']).toMatchObject({ properties: { size: { type: 'number' } } });
   });
 
   it('reads what each event of a subscription is', () => {

@@ -27,12 +27,17 @@ export const openRouter = t.router({
   // @ts-expect-error -- such as one of a package that is not installed
   missing: t.procedure.query((): Missing => null),
   unknown: t.procedure.query(() => ({ list: [null as unknown] })),
+  union: t.procedure.query((): { at: 1; rest: unknown } | { at: 2; rest: unknown } => ({ at: 1, rest: 1 })),
   bigint: t.procedure.query(() => ({ size: 1n })),
   map: t.procedure.query(() => ({ byName: new Map<string, Date>() })),
   bytes: t.procedure.query(() => new Uint8Array(1)),
+  error: t.procedure.query(() => new NotFoundError()),
   object: t.procedure.query((): object => ({})),
   endless: t.procedure.query((): Endless<string> => ({})),
 });
+class NotFoundError extends Error {
+  readonly status = 404;
+}
 interface Endless<Value> {
   next?: Endless<Value[]>;
 }
