@@ -57,10 +57,22 @@ describe('trpc-gateway-typegen outputs', () => {
     ]);
   });
 
+  it('says of which parts of a router it does not know the procedures', () => {
+    expect(read('unreadRouter').open).toEqual([
+      'missing: left out, since the compiler does not find its type, as tsc says too',
+      'any: left out, since it is any',
+      'inner.named: may have procedures that its type does not name',
+    ]);
+    expect(read('looseRouter').open).toEqual(['the router: left out, since it is any']);
+  });
+
   it('takes a File of a package for what the package declares', async () => {
     const sdk = join(folder, 'node_modules', 'sdk');
     await mkdir(sdk, { recursive: true });
-    await writeFile(join(sdk, 'index.d.ts'), 'export interface File { size: number }');
+    await writeFile(
+      join(sdk, 'index.d.ts'),
+      'export interface File {\r\n/** In bytes,\r\n * rounded. */\r\nsize: number }',
+    );
     const router = join(folder, 'router.ts');
     await writeFile(
       router,
@@ -70,7 +82,9 @@ describe('trpc-gateway-typegen outputs', () => {
     );
     const { open, outputs } = describeOutputs({ file: router });
     expect(open).toEqual([]);
-    expect(outputs.procedures['file']).toMatchObject({ properties: { size: { type: 'number' } } });
+    expect(outputs.procedures['file']).toMatchObject({
+      properties: { size: { type: 'number', description: 'In bytes,\nrounded.' } },
+    });
   });
 
   it('reads what each event of a subscription is', () => {
@@ -110,7 +124,7 @@ describe('trpc-gateway-typegen outputs', () => {
 
   it('says what is wrong with its arguments', async () => {
     const errorOf = async (...argv: readonly string[]) => (await typesCommand(['outputs', ...argv])).stderr;
-    const routers = 'namedRouter, openRouter, eventRouter, lazyRouter, MadeRouter';
+    const routers = 'namedRouter, openRouter, eventRouter, lazyRouter, unreadRouter, looseRouter, MadeRouter';
     expect(await errorOf('--router', file)).toBe(
       `${file} exports several routers: ${routers}. Choose one with --export.\n`,
     );

@@ -194,7 +194,9 @@ export class SchemaWriter {
   #documentation(symbol: TypeSymbol | undefined): string | undefined {
     if (symbol === undefined || !symbol.declarations.some(({ path }) => this.#hasComments(path)))
       return undefined;
-    return this.#checker.getDocumentationCommentOfSymbol(symbol).trim() || undefined;
+    // The same on every system, whatever ends the lines of a checkout.
+    const comment = this.#checker.getDocumentationCommentOfSymbol(symbol).replaceAll('\r\n', '\n');
+    return comment.trim() || undefined;
   }
 
   /** Whether a file has documentation comments: most questions for them would be in vain. */
@@ -394,9 +396,19 @@ const nullable = (schema: JsonSchema): JsonSchema => {
 const isOfPackage = ({ path }: NodeHandle): boolean =>
   path.includes('/node_modules/') || path.startsWith('bundled:');
 
-/** Whether TypeScript or the types of Node declare it: packages have classes of their own that are called `File` or `Error`. */
+const runtimes = [
+  '@cloudflare/workers-types',
+  '@types/bun',
+  '@types/node',
+  '@types/web',
+  'bun-types',
+  'undici-types',
+];
+
+/** Whether TypeScript or the types of a runtime declare it: packages have classes of their own that are called `File` or `Error`. */
 const isOfRuntime = ({ path }: NodeHandle): boolean =>
-  /^bundled:|\/lib\.[\w.]+\.d\.ts$|\/node_modules\/(?:@types\/node|undici-types)\//.test(path);
+  /^bundled:|\/lib\.[\w.]+\.d\.ts$/.test(path) ||
+  runtimes.some((name) => path.includes(`/node_modules/${name}/`));
 
 /** Returns the name of a class of the runtime, and `''` of any other type. */
 const runtimeClassOf = (type: Type): string => {

@@ -1,5 +1,5 @@
 // Routers whose types `routerTypes.test.ts` reads. None of them runs.
-import { initTRPC, lazy, tracked } from '@trpc/server';
+import { type AnyQueryProcedure, type AnyRouter, initTRPC, lazy, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 
 const t = initTRPC.create();
@@ -56,6 +56,14 @@ export const lazyRouter = t.router({
   later: lazy(async () => namedRouter),
   merged: t.mergeRouters(namedRouter, t.router({ one: t.procedure.query(() => 1 as const) })),
 });
+
+export const unreadRouter = t.router({
+  // @ts-expect-error -- such as a router of a module that is not generated yet
+  missing: missingRouter,
+  any: JSON.parse('{}'),
+  inner: t.router({ named: namedRouter._def.record as Record<string, AnyQueryProcedure> }),
+});
+export const looseRouter = namedRouter as AnyRouter;
 
 export const createRouter = () => t.router({ one: t.procedure.query(() => 1 as const) });
 export type MadeRouter = ReturnType<typeof createRouter>;
