@@ -10,7 +10,7 @@ export interface ReadOutputs {
 
 /** Describes what the procedures of a router return. It blocks the process while the compiler runs. @throws {TypegenError} */
 export const describeOutputs = (location: RouterLocation): ReadOutputs =>
-  readRouterTypes(location, ({ checker, isStrict, procedures }) => {
+  readRouterTypes(location, ({ checker, isStrict, procedures, unread }) => {
     const writer = new SchemaWriter(checker);
     const schemas = procedures.map(({ path, output }) => [path, writer.write(path, output)] as const);
     const outputs = {
@@ -18,7 +18,7 @@ export const describeOutputs = (location: RouterLocation): ReadOutputs =>
       procedures: sorted(schemas),
       $defs: sorted(Object.entries(writer.definitions)),
     };
-    return { outputs, open: isStrict ? writer.open : [withoutStrict, ...writer.open] };
+    return { outputs, open: [...(isStrict ? [] : [withoutStrict]), ...unread, ...writer.open] };
   });
 
 const withoutStrict =

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,12 +47,44 @@ describe('trpc-gateway-typegen outputs', () => {
       'any: the output is any',
       'missing: the output is of a type that the compiler does not find, as tsc says too',
       'unknown: .list[] is unknown',
+      'union: .rest is unknown',
       'bigint: .size is a bigint, which JSON does not have',
       'map: .byName is of the class Map, which JSON does not have',
       'bytes: the output is of the class Uint8Array, which JSON does not have',
+      'error: the output is of the class NotFoundError, which JSON does not have',
       'object: the output is any object',
       'endless: .next… is nested too deeply',
     ]);
+  });
+
+  it('says of which parts of a router it does not know the procedures', () => {
+    expect(read('unreadRouter').open).toEqual([
+      'missing: left out, since the compiler does not find its type, as tsc says too',
+      'any: left out, since it is any',
+      'inner.named: may have procedures that its type does not name',
+    ]);
+    expect(read('looseRouter').open).toEqual(['the router: left out, since it is any']);
+  });
+
+  it('takes a File of a package for what the package declares', async () => {
+    const sdk = join(folder, 'node_modules', 'sdk');
+    await mkdir(sdk, { recursive: true });
+    await writeFile(
+      join(sdk, 'index.d.ts'),
+      'export interface File {\r\n/** In bytes,\r\n * rounded. */\r\nsize: number }',
+    );
+    const router = join(folder, 'router.ts');
+    await writeFile(
+      router,
+      `import type { File } from 'sdk';
+      interface QueryProcedure<Definition> { _def: Definition }
+      export declare const appRouter: { _def: { record: { file: QueryProcedure<{ output: File }> } } };`,
+    );
+    const { open, outputs } = describeOutputs({ file: router });
+    expect(open).toEqual([]);
+    expect(outputs.procedures['file']).toMatchObject({
+      properties: { size: { type: 'number', description: 'In bytes,\nrounded.' } },
+    });
   });
 
   it('reads what each event of a subscription is', () => {
@@ -95,7 +127,7 @@ describe('trpc-gateway-typegen outputs', () => {
 
   it('says what is wrong with its arguments', async () => {
     const errorOf = async (...argv: readonly string[]) => (await typesCommand(['outputs', ...argv])).stderr;
-    const routers = 'namedRouter, openRouter, eventRouter, lazyRouter, MadeRouter';
+    const routers = 'namedRouter, openRouter, eventRouter, lazyRouter, unreadRouter, looseRouter, MadeRouter';
     expect(await errorOf('--router', file)).toBe(
       `${file} exports several routers: ${routers}. Choose one with --export.\n`,
     );

@@ -5,6 +5,7 @@ import {
   SymbolFlags,
   type Symbol as TypeSymbol,
   type Type,
+  TypeFlags,
 } from 'typescript/unstable/sync';
 import { TypegenError } from '../typegenError.ts';
 
@@ -30,6 +31,8 @@ export interface RouterTypes {
   /** Whether types tell `null` and `undefined` from other values. */
   readonly isStrict: boolean;
   readonly procedures: readonly ProcedureOutput[];
+  /** A line for each part of the router whose procedures its type does not name. */
+  readonly unread: readonly string[];
 }
 
 /**
@@ -64,7 +67,8 @@ export function readRouterTypes<Result>(
     );
     const { record } = choose(routers, file, name);
     const { strict = true, strictNullChecks = strict } = compilerOptions;
-    return use({ checker, isStrict: strictNullChecks, procedures: reader.procedures(record) });
+    const procedures = reader.procedures(record);
+    return use({ checker, isStrict: strictNullChecks, procedures, unread: reader.unread });
   } finally {
     compiler.close();
   }
@@ -92,6 +96,7 @@ function choose(routers: readonly NamedRouter[], file: string, name: string | un
 }
 
 class RouterReader {
+  readonly unread: string[] = [];
   readonly #checker: Checker;
 
   constructor(checker: Checker) {
@@ -110,6 +115,16 @@ class RouterReader {
   }
 
   procedures(record: Type, prefix = ''): readonly ProcedureOutput[] {
+    const at = prefix.slice(0, -1) || 'the router';
+    if (record.flags & TypeFlags.Any) {
+      const reason = record.isErrorType()
+        ? 'the compiler does not find its type, as tsc says too'
+        : 'it is any';
+      this.unread.push(`${at}: left out, since ${reason}`);
+      return [];
+    }
+    if (this.#checker.getIndexInfosOfType(record).length > 0)
+      this.unread.push(`${at}: may have procedures that its type does not name`);
     const symbols = this.#checker.getPropertiesOfType(record);
     const types = this.#checker.getTypeOfSymbol(symbols);
     return symbols.flatMap(({ name }, index) => {

@@ -106,7 +106,9 @@ export class SchemaWriter {
   #leaveOpen(reason: string, schema: JsonSchema = {}): JsonSchema {
     const [procedure, ...steps] = this.#path;
     const where = steps.length > 0 ? steps.join('') : 'the output';
-    this.open.push(`${procedure}: ${where} ${reason}`);
+    const line = `${procedure}: ${where} ${reason}`;
+    // Members of a union lead to it by the same path.
+    if (!this.open.includes(line)) this.open.push(line);
     return schema;
   }
 
@@ -192,7 +194,9 @@ export class SchemaWriter {
   #documentation(symbol: TypeSymbol | undefined): string | undefined {
     if (symbol === undefined || !symbol.declarations.some(({ path }) => this.#hasComments(path)))
       return undefined;
-    return this.#checker.getDocumentationCommentOfSymbol(symbol).trim() || undefined;
+    // The same on every system, whatever ends the lines of a checkout.
+    const comment = this.#checker.getDocumentationCommentOfSymbol(symbol).replaceAll('\r\n', '\n');
+    return comment.trim() || undefined;
   }
 
   /** Whether a file has documentation comments: most questions for them would be in vain. */
@@ -239,9 +243,7 @@ export class SchemaWriter {
   /** Of a branded type, such as `string & { __brand: 'Id' }`, JSON has the text. */
   #intersection(type: UnionOrIntersectionType): Described {
     const plain = type.getTypes().find(({ flags }) => !(flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
-    return plain
-      ? this.#describe(plain)
-      : this.#named(type, () => this.#properties(type, this.#checker.getPropertiesOfType(type)));
+    return plain ? this.#describe(plain) : this.#object(type);
   }
 
   #template(type: TemplateLiteralType): JsonSchema {
@@ -261,21 +263,37 @@ export class SchemaWriter {
     const checker = this.#checker;
     if (type.isTupleType() || (type.isTypeReference() && type.getTarget().isTupleType()))
       return this.#named(type, () => this.#tuple(type));
-    const symbol = type.getSymbol();
-    const ofPackage = symbol?.declarations.some(isOfPackage) ?? false;
-    if (ofPackage && type.isTypeReference() && /^(?:Readonly)?Array$/.test(symbol?.name ?? ''))
-      return { type: 'array', items: this.#element(checker.getTypeArguments(type)[0]) };
-    if (ofPackage && symbol?.name === 'Date') return { type: 'string', format: 'date-time' };
+    if (isArray(type)) return { type: 'array', items: this.#element(checker.getTypeArguments(type)[0]) };
+    if (runtimeClassOf(type) === 'Date') return { type: 'string', format: 'date-time' };
     if (this.#isCallable(type)) return undefined;
     const properties = checker.getPropertiesOfType(type);
     const toJson = properties.find(({ name }) => name === 'toJSON');
     if (toJson) return this.#at('.toJSON()', () => this.#result(toJson));
-    if (ofPackage && symbol) {
-      const { name } = symbol;
+    const bases = this.#basesOf(type);
+    // Such as `JsonArray` of Prisma and `RowList` of postgres.
+    if (bases.some(isArray)) return this.#named(type, () => this.#list(type));
+    for (const name of [type, ...bases].map(runtimeClassOf)) {
       const inPlace = typedArray.test(name) ? { type: 'object' } : classesWithoutJson[name];
-      if (inPlace) return this.#leaveOpen(`is of the class ${name}, which JSON does not have`, inPlace);
+      if (inPlace) {
+        const own = type.getSymbol()?.name ?? name;
+        return this.#leaveOpen(`is of the class ${own}, which JSON does not have`, inPlace);
+      }
     }
     return this.#named(type, () => this.#properties(type, properties));
+  }
+
+  /** Returns the members of an intersection, or what a class or an interface extends, and what those extend. */
+  #basesOf(type: Type): readonly Type[] {
+    const bases = (type.isIntersectionType() ? type.getTypes() : declaredOf(type).getBaseTypes()) ?? [];
+    return bases.concat(bases.flatMap((base) => this.#basesOf(base)));
+  }
+
+  /** Of an array with other properties, which JSON does not have. */
+  #list(type: Type): JsonSchema {
+    const byNumber = this.#checker
+      .getIndexInfosOfType(type)
+      .find(({ keyType }) => keyType.flags & TypeFlags.Number);
+    return { type: 'array', items: this.#element(byNumber?.valueType) };
   }
 
   #isCallable(type: Type): boolean {
@@ -306,14 +324,15 @@ export class SchemaWriter {
   }
 
   #tuple(type: TypeReference): JsonSchema {
-    const { elementFlags } = type.getTarget() as TupleType;
+    // TypeScript 7.0 leaves out the flags of `[]`.
+    const { elementFlags = [] } = type.getTarget() as Partial<TupleType>;
     const elements = this.#checker.getTypeArguments(type).map((each) => this.#element(each));
     const rest = elementFlags.findIndex((flags) => flags & ElementFlags.Variable);
     const required = elementFlags.filter((flags) => flags & ElementFlags.Required).length;
     if (rest === -1)
       return {
         type: 'array',
-        prefixItems: elements,
+        ...(elements.length > 0 && { prefixItems: elements }),
         items: false,
         minItems: required,
         maxItems: elements.length,
@@ -365,7 +384,9 @@ export class SchemaWriter {
     const absent =
       TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike;
     if (type.isUnionType()) return type.getTypes().some((member) => this.#mayBeAbsent(member));
-    return type.flags & TypeFlags.Object ? this.#isCallable(type) : (type.flags & absent) !== 0;
+    return type.flags & (TypeFlags.Object | TypeFlags.Intersection)
+      ? this.#isCallable(type)
+      : (type.flags & absent) !== 0;
   }
 }
 
@@ -376,6 +397,32 @@ const nullable = (schema: JsonSchema): JsonSchema => {
 
 const isOfPackage = ({ path }: NodeHandle): boolean =>
   path.includes('/node_modules/') || path.startsWith('bundled:');
+
+const runtimes = [
+  '@cloudflare/workers-types',
+  '@types/bun',
+  '@types/node',
+  '@types/web',
+  'bun-types',
+  'undici-types',
+];
+
+/** Whether TypeScript or the types of a runtime declare it: packages have classes of their own that are called `File` or `Error`. */
+const isOfRuntime = ({ path }: NodeHandle): boolean =>
+  /^bundled:|\/lib\.[\w.]+\.d\.ts$/.test(path) ||
+  runtimes.some((name) => path.includes(`/node_modules/${name}/`));
+
+/** Returns the name of a class of the runtime, and `''` of any other type. */
+const runtimeClassOf = (type: Type): string => {
+  const symbol = type.getSymbol();
+  return symbol?.declarations.some(isOfRuntime) ? symbol.name : '';
+};
+
+const isArray = (type: Type): type is TypeReference =>
+  type.isTypeReference() && /^(?:Readonly)?Array$/.test(runtimeClassOf(type));
+
+/** Returns the declared type of one with arguments. */
+const declaredOf = (type: Type): Type => (type.isTypeReference() ? type.getTarget() : type);
 
 const isThis = (type: Type): boolean => type.isTypeParameter() && type.isThisType === true;
 

@@ -1,5 +1,5 @@
 // Routers whose types `routerTypes.test.ts` reads. None of them runs.
-import { initTRPC, lazy, tracked } from '@trpc/server';
+import { type AnyQueryProcedure, type AnyRouter, initTRPC, lazy, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 
 const t = initTRPC.create();
@@ -29,12 +29,17 @@ export const openRouter = t.router({
   // @ts-expect-error -- such as one of a package that is not installed
   missing: t.procedure.query((): Missing => null),
   unknown: t.procedure.query(() => ({ list: [unknown] })),
+  union: t.procedure.query((): { at: 1; rest: unknown } | { at: 2; rest: unknown } => ({ at: 1, rest: 1 })),
   bigint: t.procedure.query(() => ({ size: 1n })),
   map: t.procedure.query(() => ({ byName: new Map<string, Date>() })),
   bytes: t.procedure.query(() => new Uint8Array(1)),
+  error: t.procedure.query(() => new NotFoundError()),
   object: t.procedure.query((): object => ({})),
   endless: t.procedure.query((): Endless<string> => ({})),
 });
+class NotFoundError extends Error {
+  readonly status = 404;
+}
 interface Endless<Value> {
   next?: Endless<Value[]>;
 }
@@ -53,6 +58,14 @@ export const lazyRouter = t.router({
   later: lazy(async () => namedRouter),
   merged: t.mergeRouters(namedRouter, t.router({ one: t.procedure.query(() => 1 as const) })),
 });
+
+export const unreadRouter = t.router({
+  // @ts-expect-error -- such as a router of a module that is not generated yet
+  missing: missingRouter,
+  any: JSON.parse('{}'),
+  inner: t.router({ named: namedRouter._def.record as Record<string, AnyQueryProcedure> }),
+});
+export const looseRouter = namedRouter as AnyRouter;
 
 export const createRouter = () => t.router({ one: t.procedure.query(() => 1 as const) });
 export type MadeRouter = ReturnType<typeof createRouter>;

@@ -28,6 +28,14 @@ declare enum Mixed {
   Yes = 'yes',
 }
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+/** As in Prisma, whose values of columns of JSON are of this type. */
+type PrismaJson = string | number | boolean | PrismaJsonObject | PrismaJsonArray | null;
+type PrismaJsonObject = { [Key in string]?: PrismaJson };
+interface PrismaJsonArray extends Array<PrismaJson> {}
+class Names extends Array<string> {}
+interface List<Item> extends ReadonlyArray<Item> {
+  total?: number;
+}
 interface Tree {
   value: number;
   children: Tree[];
@@ -151,6 +159,15 @@ export const appRouter = t.router({
   recursive: always<Tree>({ value: 1, children: [{ value: 2, children: [] }] }),
   mutuallyRecursive: always<Left>({ right: { left: {} } }),
   json: always<Json>({ a: [1, null, { b: true }] }),
+  prismaJson: always<{ data: PrismaJson }>({ data: [1, null, ['a'], { b: [true] }] }),
+  classThatExtendsArray: always(new Names('a')),
+  interfaceThatExtendsArray: always<List<number>>([1]),
+  arrayWithProperties: always<number[] & { count: number }>(Object.assign([1], { count: 1 })),
+  intersectionWithToJson: always<Temperature & { scale: string }>(
+    Object.assign(new Temperature(20), { scale: 'C' }),
+  ),
+  functionWithProperties: always({ a: 1, run: Object.assign(() => 1, { tag: 'a' }) }),
+  emptyTuple: always<{ items: readonly [] }>({ items: [] }),
   class: always(new Money(1)),
   classWithToJson: always(new Temperature(20)),
   buffer: always(Buffer.from('a')),
@@ -227,6 +244,13 @@ export const nearMisses: Readonly<Record<string, unknown>> = {
   genericOfInline: { items: ['a'], next: null },
   recursive: { value: 1, children: [{ value: 2 }] },
   mutuallyRecursive: { right: {} },
+  prismaJson: {},
+  classThatExtendsArray: { length: 0 },
+  interfaceThatExtendsArray: ['a'],
+  arrayWithProperties: { count: 1 },
+  intersectionWithToJson: { scale: 'C' },
+  functionWithProperties: { run: 1 },
+  emptyTuple: { items: [1] },
   class: { doubled: 2 },
   classWithToJson: { degrees: 20 },
   buffer: [97],
