@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
-import { initTRPC, tracked, TRPCError } from '@trpc/server';
+import { initTRPC, tracked } from '@trpc/server';
 import { createGateway, type Gateway, type GatewayOptions, type HttpResponse } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta, ResponseControls } from 'trpc-gateway/procedures';
@@ -107,11 +107,6 @@ const createCompressedRouter = (gate = new Gate()) =>
       .query(({ ctx }) => {
         ctx.response.header('cache-control', 'public, no-transform');
         return text(5000);
-      }),
-    fail: get('/fail')
-      .output(z.string())
-      .query(() => {
-        throw new TRPCError({ code: 'CONFLICT', message: 'The name is taken.' });
       }),
     remove: t.procedure
       .meta({ openapi: { method: 'DELETE', path: '/animals' } })
