@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { dial, get, listenOn, ok, streamOf, until } from '../serve/testing/dial.ts';
+import { chunkedPost, dial, get, listenOn, ok, streamOf, until } from '../serve/testing/dial.ts';
 import type { HttpResponse } from '../../http/response.ts';
 
 const listen = listenOn(serve);
@@ -40,8 +40,7 @@ it('WebSockets open whose upgrades are accepted while the request of another con
   expect(stdout).toBe('60 of 60 opened\n');
 });
 
-const chunked = (path: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+const chunked = `${chunkedPost('/first')}0\r\n\r\n`;
 it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => boolean]>([
   ['streamed', () => ok(streamOf('hi')), (text) => text.endsWith('hi\r\n0\r\n\r\n')],
   // Larger than the system's buffers: the rest waits until the client reads.
@@ -59,9 +58,9 @@ it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => bool
     const { socket, text } = await dial(listening);
     // The client does not read at first, so a large response has to wait.
     socket.pause();
-    socket.write(chunked('/first'));
+    socket.write(chunked);
     await until(() => expect(handled).toEqual(['/first']));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
     socket.resume();
     await until(() => expect(isWhole(text())).toBe(true));
     socket.write(get('/smuggled'));
@@ -76,7 +75,7 @@ it('a request that arrives during the response to a chunked request is never run
     handled.push(path);
     return ok('x'.repeat(20_000_000));
   });
-  const { socket, closed } = await dial(listening, chunked('/first'));
+  const { socket, closed } = await dial(listening, chunked);
   socket.pause();
   await new Promise((resolve) => setTimeout(resolve, 100));
   socket.write(get('/smuggled'));

@@ -2,6 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import Negotiator from 'negotiator';
 import { discardOutput } from '../../http/asyncValues.ts';
+import { eventStreamHeaders } from '../../http/eventSource.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isBodyStream, reportedStream, type Header, OutgoingResponse } from '../../http/response.ts';
 import type { Spool } from '../../http/upload.ts';
@@ -21,7 +22,7 @@ import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { readInput } from './readInput.ts';
 import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
-import { errorEvent, eventBody, eventStreamHeaders } from './restEvents.ts';
+import { errorEvent, eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
 import { queryPairs } from './textParameters.ts';
 

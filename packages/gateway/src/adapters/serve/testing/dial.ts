@@ -96,5 +96,11 @@ export function streamed(...chunks: readonly string[]): RegExp {
 }
 /** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+/** Returns a POST request as text. */
+export const post = (body: string, length = body.length): string =>
+  `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
+/** Returns the head of a POST request whose body is chunked. */
+export const chunkedPost = (path = '/p'): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
 /** Waits until a check no longer throws, at most 20 s: a machine may be busy. */
 export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 5 });
