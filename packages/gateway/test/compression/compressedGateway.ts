@@ -72,6 +72,11 @@ const get = (
   meta: GatewayMeta = {},
 ) => t.procedure.meta({ ...meta, openapi: { ...operation, method: 'GET', path } });
 
+function signIn({ ctx }: { readonly ctx: { readonly response: ResponseControls } }): string {
+  ctx.response.append('set-cookie', 'session=1');
+  return text(5000);
+}
+
 const createCompressedRouter = (gate = new Gate()) =>
   t.router({
     list: get('/animals', {}, tool)
@@ -90,18 +95,8 @@ const createCompressedRouter = (gate = new Gate()) =>
     secret: get('/secret', {}, { ...tool, compression: false })
       .output(z.string())
       .query(() => text(5000)),
-    signIn: get('/sign-in')
-      .output(z.string())
-      .query(({ ctx }) => {
-        ctx.response.append('set-cookie', 'session=1');
-        return text(5000);
-      }),
-    signInCompressed: get('/sign-in-compressed', {}, { compression: true })
-      .output(z.string())
-      .query(({ ctx }) => {
-        ctx.response.append('set-cookie', 'session=1');
-        return text(5000);
-      }),
+    signIn: get('/sign-in').output(z.string()).query(signIn),
+    signInCompressed: get('/sign-in-compressed', {}, { compression: true }).output(z.string()).query(signIn),
     fixed: get('/fixed')
       .output(z.string())
       .query(({ ctx }) => {

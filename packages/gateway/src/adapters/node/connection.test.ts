@@ -33,7 +33,14 @@ interface Counters {
   isDestroyed: boolean;
 }
 
-it.each<[what: string, seconds: number, update: (socket: Counters, at: number) => void]>([
+it.each<
+  [
+    what: string,
+    seconds: number,
+    update: (socket: Counters, at: number) => void,
+    requests?: readonly ServedRequest[],
+  ]
+>([
   ['that has never sent a request', 11, () => {}],
   ['whose client stalls in its first head', 16, (socket, at) => (socket.bytesRead = Math.min(at, 5))],
   [
@@ -51,21 +58,20 @@ it.each<[what: string, seconds: number, update: (socket: Counters, at: number) =
       socket.writableLength = at === 1 ? 0 : 100;
     },
   ],
-])('a connection %s is closed after %s s', (_what, seconds, update) => {
-  expect(checkUntilClosed(update)).toBe(seconds);
-});
-
-it('a connection with a stalled request is closed after 11 s', () => {
-  expect(checkUntilClosed(() => {}, [request(false)])).toBe(11);
-  const answered = (socket: Counters) => (socket.bytesWritten = 100);
-  expect(checkUntilClosed(answered, [request(false)])).toBe(12);
-});
-
-it('a connection is not closed while its request is handled', () => {
-  expect(checkUntilClosed(() => {}, [request(true)])).toBe(Infinity);
-});
-
-it('a connection with an unread response is closed after 11 s', () => {
-  const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
-  expect(checkUntilClosed(unread, [request(true)])).toBe(11);
+  ['whose request has stalled', 11, () => {}, [request(false)]],
+  [
+    'whose request has stalled after a response',
+    12,
+    (socket) => (socket.bytesWritten = 100),
+    [request(false)],
+  ],
+  ['whose request is handled', Infinity, () => {}, [request(true)]],
+  [
+    'with an unread response',
+    11,
+    (socket) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 }),
+    [request(true)],
+  ],
+])('a connection %s is closed after %s s', (_what, seconds, update, requests) => {
+  expect(checkUntilClosed(update, requests)).toBe(seconds);
 });

@@ -18,13 +18,12 @@ import { forEventSource } from '../requestErrors.ts';
 import type { ProtocolSettings } from '../protocolSettings.ts';
 import { RequestRun } from '../requestRun.ts';
 import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
-import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { readInput } from './readInput.ts';
 import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
 import { errorEvent, eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
-import { queryPairs } from './textParameters.ts';
+import { headerTexts, queryPairs } from './textParameters.ts';
 
 /** Settings shared by all REST requests. */
 export interface RestSettings extends ProtocolSettings {
