@@ -55,6 +55,15 @@ it.each([
   expect(count).toBeLessThanOrEqual(most);
 });
 
+it('the next turn has a budget of its own', async () => {
+  const turns = createTurn();
+  for (let round = 0; round < 3; round += 1) {
+    expect(spendAll(turns, 0)).toBe(500);
+    expect(turns.turn.spend()).toBe(true);
+    await nextTurn();
+  }
+});
+
 it('requests that arrive one per turn never spend its budget, however slow they are', async () => {
   const { turn, clock } = createTurn();
   for (let count = 0; count < 100; count += 1) {

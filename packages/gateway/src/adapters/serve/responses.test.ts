@@ -205,6 +205,7 @@ describe.each(callers)('with $adapter', ({ start }) => {
     ['a header name that is not a token', { status: 200, headers: [['a b', 'x']] }],
     ['a header name that is not a string', { status: 200, headers: [[['x'], 'x']] }],
     ['a header value with a line break', { status: 200, headers: [['x', 'a\r\nb: c']] }],
+    ['a header value with a NUL', { status: 200, headers: [['x', 'a\0b']] }],
     ['a shared header with a line break', { ...ok(), sharedHeaders: [['x', 'a\r\nb: c']] }],
     ['headers of null', { status: 200, headers: null }],
     ['a status with a line break', { status: '200 OK\r\nb: c', headers: [] }],
