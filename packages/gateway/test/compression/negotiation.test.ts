@@ -69,7 +69,6 @@ it.each<[section: string, rule: string, target: string, coding: Coding, more?: M
     { ...post, body: JSON.stringify({ text: 'pets '.repeat(500) }), status: 201 },
   ],
   ['§15.3.1', '200 over tRPC', '/trpc/list', 'zstd'],
-  ['§15.3.1', 'a tRPC batch', batchOf('list,list'), 'zstd'],
   ['§15.3.1', 'a tool over MCP', '/mcp', 'zstd', message('list')],
   ['§15.3.1', 'a route', '/page', 'zstd'],
   ['§15.3.1', 'the OpenAPI document', '/openapi.json', 'zstd'],

@@ -1,13 +1,23 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
 import { serveSettings } from './serveOptions.ts';
-import { adapters, blockFor, chunkedPost, dial, get, ok, post, streamed, until } from './testing/dial.ts';
+import {
+  adapters,
+  blockFor,
+  chunkedPost,
+  dial,
+  get,
+  ok,
+  post,
+  streamed,
+  takenPort,
+  until,
+} from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   /** A request of an `EventSource`, which never connects again after another status than 200. */
@@ -251,15 +261,8 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   });
 
   it('serve rejects with in-use on the port of another server of Node or uWebSockets.js', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      other.close();
-    });
-    const address = other.address();
-    const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
-    for (const port of ports) {
-      await expect(serve({ handle: () => ok() }, { port: port ?? 0 })).rejects.toMatchObject({
+    for (const port of [await takenPort(), (await listen(() => ok())).port]) {
+      await expect(serve({ handle: () => ok() }, { port })).rejects.toMatchObject({
         code: 'in-use',
         message: expect.stringContaining(`Port ${port}`),
       });

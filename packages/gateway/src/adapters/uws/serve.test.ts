@@ -1,11 +1,10 @@
-import { createServer } from 'node:net';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { chunkedPost, dial, get, listenOn, ok, streamOf, until } from '../serve/testing/dial.ts';
+import { chunkedPost, dial, get, listenOn, ok, streamOf, takenPort, until } from '../serve/testing/dial.ts';
 import type { HttpResponse } from '../../http/response.ts';
 
 const listen = listenOn(serve);
@@ -13,14 +12,10 @@ const listen = listenOn(serve);
 // Only Linux distributes connections with SO_REUSEPORT.
 describe.runIf(process.platform === 'linux')('shared ports', () => {
   it('reusePort rejects with in-use if the other process does not share the port', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const port = await takenPort();
     await expect(serve({ handle: () => ok() }, { port, reusePort: true })).rejects.toMatchObject({
       code: 'in-use',
     });
-    other.close();
   });
 
   it('reservePort holds a port until servers listen on it', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../../http/response.ts';
 import type { Handle, Service } from '../../../http/service.ts';
@@ -41,6 +41,14 @@ export const adapters = bun
       ...(uws ? [describeAdapter('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
       describeAdapter('node:http', serveOnNode, '../node/serve.ts'),
     ];
+
+/** Takes a port, as a server of Node, for the duration of the running test. */
+export async function takenPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
 
 /** A connection that collects the received data as text. */
 export interface TestConnection {
