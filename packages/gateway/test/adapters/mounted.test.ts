@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { loadExpress } from '@petstore/testing/express';
 import { bearer, createGateway } from 'trpc-gateway';
@@ -14,6 +13,7 @@ import type { Express, RequestHandler } from 'express';
 import fastify from 'fastify';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
+import { rawSocket } from '../wire/rawSocket.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const Text = z.object({ name: z.string() });
@@ -80,6 +80,15 @@ async function listen(listener: RequestListener): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Sends bytes, and collects what it receives as text. */
+function dial(origin: string, bytes: string) {
+  const socket = rawSocket(Number(new URL(origin).port), bytes);
+  onTestFinished(() => void socket.destroy());
+  let received = '';
+  socket.on('data', (data) => (received += String(data)));
+  return { socket, text: () => received };
 }
 
 const json = { 'content-type': 'application/json' };
@@ -282,13 +291,12 @@ it('nodeHandler answers pipelined requests that middleware passes on in another 
   // Asynchronous for a request with a body, so the GET reaches the gateway first.
   app.use(express.json());
   app.use('/api', nodeHandler(await createTexts()));
-  const socket = connect(Number(new URL(await listen(app)).port), '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  let text = '';
-  socket.on('data', (data) => (text += String(data)));
   const post = `POST /api/v1/texts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"name":"first"}`;
-  socket.write(`${post}GET /api/v1/texts/second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-  await vi.waitFor(() => expect(text).toMatch(/ 200 .*\{"name":"first"\}HTTP.* 200 .*\{"name":"second"\}$/s));
+  const bytes = `${post}GET /api/v1/texts/second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  const { text } = dial(await listen(app), bytes);
+  await vi.waitFor(() =>
+    expect(text()).toMatch(/ 200 .*\{"name":"first"\}HTTP.* 200 .*\{"name":"second"\}$/s),
+  );
 });
 
 it('nodeHandler passes a path outside of the gateway to the next handler of Express', async () => {
@@ -315,15 +323,9 @@ it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
 
 it('a mounted gateway ends a subscription whose client disconnects', async () => {
   const gateway = await createTexts();
-  const url = new URL(await listen(nodeHandler(gateway)));
-  const socket = connect(Number(url.port), url.hostname);
-  onTestFinished(() => {
-    socket.destroy();
-  });
-  let text = '';
-  socket.on('data', (chunk) => (text += String(chunk)));
-  socket.write('GET /trpc/count HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
-  await vi.waitFor(() => expect(text).toContain('data: 2'));
+  const bytes = 'GET /trpc/count HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n';
+  const { socket, text } = dial(await listen(nodeHandler(gateway)), bytes);
+  await vi.waitFor(() => expect(text()).toContain('data: 2'));
   expect(subscriptions).toBe(1);
   socket.destroy();
   await vi.waitFor(() => expect(subscriptions).toBe(0));
@@ -352,11 +354,8 @@ it.each<[path: string, status: number]>([
       response.status(401).send();
     });
     app.use(nodeHandler(await createTexts()));
-    const socket = connect(Number(new URL(await listen(app)).port), '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
     // `fetch` would normalize the path.
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    const received = await new Response(Readable.toWeb(socket) as ReadableStream<Uint8Array>).text();
-    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const { text } = dial(await listen(app), `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await vi.waitFor(() => expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `)));
   },
 );

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
-import { initTRPC, tracked, TRPCError } from '@trpc/server';
+import { initTRPC, tracked } from '@trpc/server';
 import { createGateway, type Gateway, type GatewayOptions, type HttpResponse } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta, ResponseControls } from 'trpc-gateway/procedures';
@@ -72,6 +72,11 @@ const get = (
   meta: GatewayMeta = {},
 ) => t.procedure.meta({ ...meta, openapi: { ...operation, method: 'GET', path } });
 
+function signIn({ ctx }: { readonly ctx: { readonly response: ResponseControls } }): string {
+  ctx.response.append('set-cookie', 'session=1');
+  return text(5000);
+}
+
 const createCompressedRouter = (gate = new Gate()) =>
   t.router({
     list: get('/animals', {}, tool)
@@ -90,28 +95,13 @@ const createCompressedRouter = (gate = new Gate()) =>
     secret: get('/secret', {}, { ...tool, compression: false })
       .output(z.string())
       .query(() => text(5000)),
-    signIn: get('/sign-in')
-      .output(z.string())
-      .query(({ ctx }) => {
-        ctx.response.append('set-cookie', 'session=1');
-        return text(5000);
-      }),
-    signInCompressed: get('/sign-in-compressed', {}, { compression: true })
-      .output(z.string())
-      .query(({ ctx }) => {
-        ctx.response.append('set-cookie', 'session=1');
-        return text(5000);
-      }),
+    signIn: get('/sign-in').output(z.string()).query(signIn),
+    signInCompressed: get('/sign-in-compressed', {}, { compression: true }).output(z.string()).query(signIn),
     fixed: get('/fixed')
       .output(z.string())
       .query(({ ctx }) => {
         ctx.response.header('cache-control', 'public, no-transform');
         return text(5000);
-      }),
-    fail: get('/fail')
-      .output(z.string())
-      .query(() => {
-        throw new TRPCError({ code: 'CONFLICT', message: 'The name is taken.' });
       }),
     remove: t.procedure
       .meta({ openapi: { method: 'DELETE', path: '/animals' } })

@@ -1,12 +1,11 @@
 import { longForm } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
-import { once } from 'node:events';
 import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
 import type { Server } from '../listen.ts';
 import { has, serve } from '../servers.ts';
+import { socketClient } from '../socketClient.ts';
 import { type Call, callsOf, envelopeOutcome, jsonText, type Outcome } from './calls.ts';
 import { richInput } from './richInput.ts';
 import { richInputs, type RichProcedure, richRouter } from './richRouter.ts';
@@ -25,15 +24,14 @@ async function demanded(procedure: RichProcedure, input: unknown): Promise<Outco
 }
 
 /** Calls procedures over one WebSocket, one after the other. */
-async function openSocket({ origin }: Server): Promise<Call> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`);
-  await once(socket, 'open');
-  onTestFinished(() => socket.terminate());
+function openSocket(server: Server): Call {
+  const socket = socketClient(server);
+  onTestFinished(socket.terminate);
   return async (procedure, input) => {
     const method = procedure === 'search' ? 'query' : 'mutation';
     const given = input === undefined ? '' : `,"input":${jsonText(input)}`;
-    socket.send(`{"id":1,"jsonrpc":"2.0","method":"${method}","params":{"path":"${procedure}"${given}}}`);
-    const [text] = (await once(socket, 'message')) as [Buffer];
+    const params = `{"path":"${procedure}"${given}}`;
+    const [text] = await socket.exchange(`{"id":1,"jsonrpc":"2.0","method":"${method}","params":${params}}`);
     return envelopeOutcome(JSON.parse(String(text)) as Parameters<typeof envelopeOutcome>[0]);
   };
 }
@@ -49,7 +47,7 @@ it('REST, tRPC, its batches and WebSockets, and MCP return the same result or th
   onTestFinished(async () => void (await server.close({ timeoutMs: 0, graceMs: 0 })));
   const calls = Object.entries({
     ...callsOf(gateway),
-    ...(has('WebSockets') && { socket: await openSocket(server) }),
+    ...(has('WebSockets') && { socket: openSocket(server) }),
   });
   /** The accepted and the rejected inputs, so that a generator of only invalid inputs does not look like a success. */
   const counts = new Map(procedures.map((name) => [name, { accepted: 0, rejected: 0 }]));

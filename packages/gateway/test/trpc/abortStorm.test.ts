@@ -22,7 +22,7 @@ const moments = [
 type Moment = (typeof moments)[number];
 
 interface StormRequest {
-  readonly bytes: string | Buffer;
+  readonly bytes: string;
   /** WebSocket frames, sent once the server has answered the upgrade. */
   readonly frames?: Buffer;
 }
@@ -38,36 +38,29 @@ const message = (method: string, path: string, value: unknown, id: number) =>
   JSON.stringify({ id, method, params: { path, input: value } });
 
 const requests: readonly StormRequest[] = [
-  { bytes: rawRequest(`/v1/slow?ms=${hour}`) },
-  { bytes: rawRequest('/v1/slow?ms=5') },
-  { bytes: post('/v1/slow', json, JSON.stringify({ ms: hour })) },
-  { bytes: post('/v1/things', json, JSON.stringify({ name: 'x'.repeat(50_000) })) },
-  { bytes: rawRequest(`/trpc/slow?${input({ ms: hour })}`) },
-  { bytes: rawRequest(`/trpc/slow?${input({ ms: 5 })}`) },
-  { bytes: post('/trpc/slowWrite', json, JSON.stringify({ ms: hour })) },
-  {
-    bytes: post('/trpc/bytes', { 'content-type': 'application/octet-stream' }, 'x'.repeat(200_000)),
-  },
-  {
-    bytes: post(
+  ...[
+    rawRequest(`/v1/slow?ms=${hour}`),
+    rawRequest('/v1/slow?ms=5'),
+    post('/v1/slow', json, JSON.stringify({ ms: hour })),
+    post('/v1/things', json, JSON.stringify({ name: 'x'.repeat(50_000) })),
+    rawRequest(`/trpc/slow?${input({ ms: hour })}`),
+    post('/trpc/slowWrite', json, JSON.stringify({ ms: hour })),
+    post('/trpc/bytes', { 'content-type': 'application/octet-stream' }, 'x'.repeat(200_000)),
+    post(
       '/trpc/upload',
       { 'content-type': 'multipart/form-data; boundary=b' },
       `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${'x'.repeat(50_000)}\r\n--b--\r\n`,
     ),
-  },
-  {
-    bytes: rawRequest(`/trpc/slow,slow,hello?batch=1&${input({ 0: { ms: hour }, 1: { ms: 5 } })}`),
-  },
-  { bytes: rawRequest(`/trpc/large?${input(3_000_000)}`) },
-  {
-    bytes: rawRequest(`/trpc/slow,hello?batch=1&${input({ 0: { ms: hour } })}`, { headers: lines }),
-  },
-  { bytes: rawRequest(`/trpc/forever?batch=1&${input({})}`, { headers: lines }) },
-  { bytes: rawRequest(`/trpc/floodLines?batch=1&${input({})}`, { headers: lines }) },
-  { bytes: rawRequest(`/trpc/ticks?${input({ everyMs: 3 })}`) },
-  { bytes: rawRequest('/trpc/watch') },
-  { bytes: rawRequest('/trpc/observedForever') },
-  { bytes: rawRequest('/trpc/floodEvents') },
+    rawRequest(`/trpc/slow,slow,hello?batch=1&${input({ 0: { ms: hour }, 1: { ms: 5 } })}`),
+    rawRequest(`/trpc/large?${input(3_000_000)}`),
+    rawRequest(`/trpc/slow,hello?batch=1&${input({ 0: { ms: hour } })}`, { headers: lines }),
+    rawRequest(`/trpc/forever?batch=1&${input({})}`, { headers: lines }),
+    rawRequest(`/trpc/floodLines?batch=1&${input({})}`, { headers: lines }),
+    rawRequest(`/trpc/ticks?${input({ everyMs: 3 })}`),
+    rawRequest('/trpc/watch'),
+    rawRequest('/trpc/observedForever'),
+    rawRequest('/trpc/floodEvents'),
+  ].map((bytes) => ({ bytes })),
   ...[
     [message('query', 'slow', { ms: hour }, 1)],
     [message('mutation', 'slowWrite', { ms: hour }, 1), message('query', 'large', 500_000, 2)],

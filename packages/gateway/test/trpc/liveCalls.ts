@@ -7,6 +7,21 @@ export class LiveCalls {
   readonly #started = new Map<string, number>();
   readonly #aborted = new Map<string, number>();
 
+  /** Counts a call until its promise settles. */
+  run<Result>(name: string, signal: AbortSignal | undefined, call: () => Promise<Result>): Promise<Result> {
+    return call().finally(this.begin(name, signal));
+  }
+
+  /** Counts a call until its values have ended. */
+  async *stream<Value>(name: string, signal: AbortSignal | undefined, values: AsyncIterable<Value>) {
+    const end = this.begin(name, signal);
+    try {
+      yield* values;
+    } finally {
+      end();
+    }
+  }
+
   /** Counts a started call. Returns a function that counts its end. */
   begin(name: string, signal: AbortSignal | undefined): () => void {
     this.count += 1;

@@ -36,15 +36,9 @@ export function createRpcRouter() {
       .meta({ openapi: { method: 'GET', path: '/slow' } })
       .input(z.object({ ms: z.int() }))
       .output(z.string())
-      .query(async ({ input, ctx, signal }) => {
-        const end = ctx.calls.begin('slow', signal);
-        try {
-          await sleep(input.ms, undefined, { signal });
-          return 'done';
-        } finally {
-          end();
-        }
-      }),
+      .query(({ input, ctx, signal }) =>
+        ctx.calls.run('slow', signal, () => sleep(input.ms, 'done', { signal })),
+      ),
   };
 
   const mutations = {
@@ -57,15 +51,9 @@ export function createRpcRouter() {
       .meta({ openapi: { method: 'POST', path: '/slow' } })
       .input(z.object({ ms: z.int() }))
       .output(z.string())
-      .mutation(async ({ input, ctx, signal }) => {
-        const end = ctx.calls.begin('slowWrite', signal);
-        try {
-          await sleep(input.ms, undefined, { signal });
-          return 'written';
-        } finally {
-          end();
-        }
-      }),
+      .mutation(({ input, ctx, signal }) =>
+        ctx.calls.run('slowWrite', signal, () => sleep(input.ms, 'written', { signal })),
+      ),
     upload: t.procedure.input(z.instanceof(FormData)).mutation(async ({ input }) => {
       const fields: [string, string][] = [];
       for (const [name, value] of input) {
@@ -76,34 +64,19 @@ export function createRpcRouter() {
       }
       return fields;
     }),
-    bytes: t.procedure.input(octetInputParser).mutation(async ({ input, ctx, signal }) => {
-      const end = ctx.calls.begin('bytes', signal);
-      try {
+    bytes: t.procedure.input(octetInputParser).mutation(({ input, ctx, signal }) =>
+      ctx.calls.run('bytes', signal, async () => {
         const received: Uint8Array[] = [];
         for await (const chunk of input as AsyncIterable<Uint8Array>) received.push(chunk);
         const all = Buffer.concat(received);
         return { length: all.length, digest: digest(all) };
-      } finally {
-        end();
-      }
-    }),
+      }),
+    ),
   };
 
   const streams = {
-    forever: t.procedure.query(async function* ({ ctx, signal }) {
-      const end = ctx.calls.begin('forever', signal);
-      try {
-        for (let n = 1; ; n += 1) {
-          yield n;
-          await sleep(5, undefined, { signal });
-        }
-      } finally {
-        end();
-      }
-    }),
-    floodLines: t.procedure.query(async function* ({ ctx, signal }) {
-      yield* flood(ctx.calls, 'floodLines', signal);
-    }),
+    forever: t.procedure.query(({ ctx, signal }) => ctx.calls.stream('forever', signal, count(5, signal))),
+    floodLines: t.procedure.query(({ ctx, signal }) => ctx.calls.stream('floodLines', signal, flood(signal))),
   };
 
   const subscriptions = {
@@ -117,34 +90,21 @@ export function createRpcRouter() {
         return end;
       }),
     ),
-    watch: t.procedure.subscription(async function* ({ ctx, signal }) {
-      const end = ctx.calls.begin('watch', signal);
-      try {
-        yield 'started';
-        await sleep(60_000, undefined, { signal });
-      } finally {
-        end();
-      }
-    }),
+    watch: t.procedure.subscription(({ ctx, signal }) =>
+      ctx.calls.stream('watch', signal, count(60_000, signal)),
+    ),
     /** Endless events, one every `everyMs` milliseconds. */
     ticks: t.procedure.input(z.object({ everyMs: z.int().min(1) })).subscription(async function* ({
       input,
       ctx,
       signal,
     }) {
-      const end = ctx.calls.begin('ticks', signal);
-      try {
-        for (let n = 1; ; n += 1) {
-          yield tracked(String(n), { n });
-          await sleep(input.everyMs, undefined, { signal });
-        }
-      } finally {
-        end();
-      }
+      const numbers = ctx.calls.stream('ticks', signal, count(input.everyMs, signal));
+      for await (const n of numbers) yield tracked(String(n), { n });
     }),
-    floodEvents: t.procedure.subscription(async function* ({ ctx, signal }) {
-      yield* flood(ctx.calls, 'floodEvents', signal);
-    }),
+    floodEvents: t.procedure.subscription(({ ctx, signal }) =>
+      ctx.calls.stream('floodEvents', signal, flood(signal)),
+    ),
   };
 
   return t.router({
@@ -157,19 +117,22 @@ export function createRpcRouter() {
 
 export type RpcRouter = ReturnType<typeof createRpcRouter>;
 
+/** Yields the numbers from 1 on, one every `ms` milliseconds. */
+async function* count(ms: number, signal: AbortSignal | undefined) {
+  for (let n = 1; ; n += 1) {
+    yield n;
+    await sleep(ms, undefined, { signal });
+  }
+}
+
 /** Yields chunks of 64 KiB as fast as they are read. */
-async function* flood(calls: LiveCalls, name: string, signal: AbortSignal | undefined) {
-  const end = calls.begin(name, signal);
+async function* flood(signal: AbortSignal | undefined) {
   const chunk = 'x'.repeat(65_536);
-  try {
-    for (;;) {
-      signal?.throwIfAborted();
-      yield chunk;
-      // Yield to the event loop: a producer that never waits would block the process.
-      await new Promise(setImmediate);
-    }
-  } finally {
-    end();
+  for (;;) {
+    signal?.throwIfAborted();
+    yield chunk;
+    // Yield to the event loop: a producer that never waits would block the process.
+    await new Promise(setImmediate);
   }
 }
 

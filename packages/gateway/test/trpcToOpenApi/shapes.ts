@@ -233,10 +233,6 @@ function failures(): Readonly<Record<string, Shape>> {
     app: () => new AppError('locked'),
     wrapped: () => new TRPCError({ code: 'FORBIDDEN', cause: new AppError('hidden') }),
     issues: () => new TRPCError({ code: 'BAD_REQUEST', cause: z.string().safeParse(5).error }),
-    timeout: () => new TRPCError({ code: 'TIMEOUT', message: 'It took too long.' }),
-    unprocessable: () => new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message: 'It makes no sense.' }),
-    tooMany: () => new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'Too many.' }),
-    notImplemented: () => new TRPCError({ code: 'NOT_IMPLEMENTED' }),
     payment: () => new TRPCError({ code: 'PAYMENT_REQUIRED', message: 'Pay first.' }),
   };
   const shapes = Object.entries(thrown).map(([name, error]) => {

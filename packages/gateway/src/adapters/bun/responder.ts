@@ -1,6 +1,6 @@
 // Hot path: called for every request.
 import { type BodyStream, type HttpResponse, isBodyStream, reportedStream } from '../../http/response.ts';
-import type { HttpRejection, RejectHttp, Service } from '../../http/service.ts';
+import type { HttpRejection, Service } from '../../http/service.ts';
 import { turn } from '../../http/turn.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { createResponse } from '../serve/fetchResponse.ts';
@@ -8,14 +8,13 @@ import type { OpenSockets } from '../serve/openSockets.ts';
 import {
   badRequest,
   busyRejection,
-  defaultRejection,
   internalErrorResponse,
   stoppingRejection,
   targetTooLong,
   unavailableTo,
 } from '../serve/rejections.ts';
 import { headRejections, isValidHost } from '../serve/requestHead.ts';
-import { expireStreams } from '../serve/responder.ts';
+import { ServiceResponder } from '../serve/serviceResponder.ts';
 import type { ServeSettings } from '../serve/serveOptions.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
 import { BunRequest } from './request.ts';
@@ -40,26 +39,18 @@ export interface SocketData {
 type Outcome = Response | undefined | Promise<Response | undefined>;
 
 /** Passes requests to a service and returns its responses to Bun. */
-export class BunResponder {
-  readonly #service: Service;
-  readonly #rejectHttp: RejectHttp;
+export class BunResponder extends ServiceResponder {
   readonly #sockets: OpenSockets;
   readonly #settings: ServeSettings;
   readonly #keepAliveSeconds: number;
   #server: NativeServer | undefined;
-  #isDraining = false;
-  /** Whether the deadline of the stop has passed: a call that began now would be cut. */
-  #isExpired = false;
   /** Number of requests and closed WebSockets whose calls are running, also if their client has disconnected. */
   #running = 0;
   /** Requests whose response was not ready at once, since the last call of `#keepWaiting`. */
   readonly #waiting: BunRequest[] = [];
-  /** Bodies that are being streamed. */
-  readonly #streams = new Set<BodyStream>();
 
   constructor(service: Service, sockets: OpenSockets, settings: ServeSettings, keepAliveSeconds: number) {
-    this.#service = service;
-    this.#rejectHttp = service.rejectHttp ?? defaultRejection;
+    super(service);
     this.#sockets = sockets;
     this.#settings = settings;
     this.#keepAliveSeconds = keepAliveSeconds;
@@ -67,18 +58,6 @@ export class BunResponder {
 
   get inFlight(): number {
     return Math.max(this.#server?.pendingRequests ?? 0, this.#running);
-  }
-
-  /** Called when the server stops: responses close their connections, and event streams end after the current event. */
-  drain(): void {
-    this.#isDraining = true;
-    for (const stream of this.#streams) stream.end?.();
-  }
-
-  /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
-  expire(): boolean {
-    this.#isExpired = true;
-    return expireStreams(this.#streams);
   }
 
   /** Counts work as in flight until its promise settles. */
@@ -92,7 +71,7 @@ export class BunResponder {
   receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#settings.limits);
-    if (this.#isExpired) return this.#rejectLast(request, stoppingRejection);
+    if (this.isExpired) return this.#rejectLast(request, stoppingRejection);
     const isLight = request.method === 'GET' && request.query === '';
     return turn.spend(isLight) ? this.#receiveLater(request, server) : this.#receive(request, server);
   }
@@ -102,7 +81,7 @@ export class BunResponder {
     request.keep();
     return new Promise((resolve) => {
       turn.laterRequest(() => {
-        if (request.isAborted || this.#isExpired) resolve(this.#rejectLast(request, stoppingRejection));
+        if (request.isAborted || this.isExpired) resolve(this.#rejectLast(request, stoppingRejection));
         else resolve(this.#receive(request, server));
       });
     });
@@ -142,12 +121,7 @@ export class BunResponder {
   }
 
   #handle(request: BunRequest): Response | Promise<Response> {
-    let response: HttpResponse | Promise<HttpResponse>;
-    try {
-      response = this.#service.shed?.(request) ?? this.#service.handle(request);
-    } catch {
-      response = internalErrorResponse;
-    }
+    const response = this.call(request);
     return response instanceof Promise
       ? this.#respondLater(request, response)
       : this.#respond(request, response);
@@ -169,7 +143,7 @@ export class BunResponder {
     for (const request of this.#waiting.splice(0)) if (!request.hasResponse) request.keep();
   }
 
-  #respond(request: BunRequest, response: HttpResponse, isLast = this.#isDraining): Response {
+  #respond(request: BunRequest, response: HttpResponse, isLast = this.isDraining): Response {
     const body = (response as HttpResponse | undefined)?.body;
     let sent = response;
     if (isBodyStream(body)) sent = { ...response, body: this.#stream(request, body) };
@@ -181,11 +155,11 @@ export class BunResponder {
 
   /** Answers with a 503, and closes the connection. */
   #rejectLast(request: BunRequest, rejection: HttpRejection): Response {
-    return this.#respond(request, unavailableTo(request, rejection, this.#rejectHttp), true);
+    return this.#respond(request, unavailableTo(request, rejection, this.rejectHttp), true);
   }
 
   #reject(request: BunRequest, rejection: HttpRejection): Response {
-    return this.#respond(request, this.#rejectHttp(request, rejection));
+    return this.#respond(request, this.rejectHttp(request, rejection));
   }
 
   /** Opens or rejects a WebSocket. */
@@ -207,12 +181,12 @@ export class BunResponder {
   #stream(request: BunRequest, body: BodyStream): BodyStream {
     request.keep();
     this.#running += 1;
-    this.#streams.add(body);
-    if (this.#isDraining) body.end?.();
+    this.streams.add(body);
+    if (this.isDraining) body.end?.();
     let timer: NodeJS.Timeout | undefined;
     const reported = reportedStream(body, () => {
       clearTimeout(timer);
-      this.#streams.delete(body);
+      this.streams.delete(body);
       this.#running -= 1;
       request.release(this.#keepAliveSeconds);
     });

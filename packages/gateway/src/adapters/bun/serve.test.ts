@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RejectHttp } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
-import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
+import { dial, get, listenOn, ok, post, until } from '../serve/testing/dial.ts';
 import { Bun } from './native.ts';
 import { serve } from './serve.ts';
 
@@ -15,9 +15,6 @@ it.skipIf(onBun)('serve of trpc-gateway/bun names the servers for Node', async (
     'trpc-gateway/bun runs on Bun 1.4 or newer. On Node, serve with trpc-gateway/uws or trpc-gateway/node.',
   );
 });
-
-/** A POST of which only `body` is sent. */
-const post = (body: string) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n${body}`;
 
 async function* endless(onEnd: () => void) {
   try {
@@ -93,8 +90,7 @@ describe.runIf(onBun)('on Bun', () => {
       await request.body(200_000).catch(() => ends.push('body'));
       return ok();
     });
-    const silent = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', post('x')];
-    for (const bytes of silent) {
+    for (const bytes of [get('/'), post('x', 100_000)]) {
       const { socket } = await dial(listening, bytes);
       socket.pause();
     }

@@ -6,10 +6,7 @@ import { Connection, type ServedRequest } from './connection.ts';
  * Checks a connection that may be idle for 65 s between two requests up to 100 times, and calls `update` before each check.
  * @returns the number of the check that closed the connection; `Infinity` if none did
  */
-function checkUntilClosed(
-  update: (socket: Counters, at: number) => void,
-  requests: readonly ServedRequest[] = [],
-): number {
+function checkUntilClosed(update: Update, requests: readonly ServedRequest[] = []): number {
   const socket: Counters = { bytesRead: 0, bytesWritten: 0, writableLength: 0, isDestroyed: false };
   const connection = new Connection(
     Object.assign(socket, { destroy: () => (socket.isDestroyed = true) }) as unknown as Socket,
@@ -26,6 +23,8 @@ function checkUntilClosed(
 
 const request = (isReceived: boolean) => ({ isReceived }) as ServedRequest;
 
+type Update = (socket: Counters, at: number) => void;
+
 interface Counters {
   bytesRead: number;
   bytesWritten: number;
@@ -33,7 +32,7 @@ interface Counters {
   isDestroyed: boolean;
 }
 
-it.each<[what: string, seconds: number, update: (socket: Counters, at: number) => void]>([
+it.each<[what: string, seconds: number, update: Update, requests?: ServedRequest[]]>([
   ['that has never sent a request', 11, () => {}],
   ['whose client stalls in its first head', 16, (socket, at) => (socket.bytesRead = Math.min(at, 5))],
   [
@@ -51,21 +50,15 @@ it.each<[what: string, seconds: number, update: (socket: Counters, at: number) =
       socket.writableLength = at === 1 ? 0 : 100;
     },
   ],
-])('a connection %s is closed after %s s', (_what, seconds, update) => {
-  expect(checkUntilClosed(update)).toBe(seconds);
-});
-
-it('a connection with a stalled request is closed after 11 s', () => {
-  expect(checkUntilClosed(() => {}, [request(false)])).toBe(11);
-  const answered = (socket: Counters) => (socket.bytesWritten = 100);
-  expect(checkUntilClosed(answered, [request(false)])).toBe(12);
-});
-
-it('a connection is not closed while its request is handled', () => {
-  expect(checkUntilClosed(() => {}, [request(true)])).toBe(Infinity);
-});
-
-it('a connection with an unread response is closed after 11 s', () => {
-  const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
-  expect(checkUntilClosed(unread, [request(true)])).toBe(11);
+  ['whose request has stalled', 11, () => {}, [request(false)]],
+  ['whose later request has stalled', 12, (socket) => (socket.bytesWritten = 100), [request(false)]],
+  ['whose request is handled', Infinity, () => {}, [request(true)]],
+  [
+    'with an unread response',
+    11,
+    (socket) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 }),
+    [request(true)],
+  ],
+])('a connection %s is closed after %s s', (_what, seconds, update, requests) => {
+  expect(checkUntilClosed(update, requests)).toBe(seconds);
 });

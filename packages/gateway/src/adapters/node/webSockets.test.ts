@@ -2,16 +2,16 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { closeCodeOf, frame } from '@petstore/testing/webSocketFrames';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { dial, get, listenOn, ok, until, type TestConnection } from '../serve/testing/dial.ts';
+import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
 import {
   handshake,
+  openRaw,
   recordingAcceptor,
   recordingHandler,
   type RecordingHandler,
 } from '../serve/testing/sockets.ts';
 import { certificateFiles, dialTls } from '../serve/testing/tls.ts';
 import type { Service } from '../../http/service.ts';
-import type { Listening } from './index.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -23,28 +23,11 @@ const h2c =
 const echo: Service['handle'] = async (request) =>
   ok(`${request.method} ${Buffer.from(await request.body(1_000_000)).toString()}`);
 
-type DialOptions = Parameters<typeof dial>[2];
-
-interface OpenSocket extends TestConnection {
-  readonly listening: Listening;
-  readonly server: RecordingHandler;
-  readonly bytes: () => Buffer;
-}
-
-/** Opens a WebSocket without a WebSocket client, so that the test can write frames. */
-async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}): Promise<OpenSocket> {
+/** Serves WebSockets, and opens one. */
+async function open(service: Partial<Service> = {}, options: Parameters<typeof dial>[2] = {}) {
   const { accept, handlers } = recordingAcceptor();
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });
-  const connection = await dial(listening, `${handshake}\r\n`, options);
-  await until(() => expect(connection.text()).toContain('101'));
-  const chunks: Buffer[] = [];
-  connection.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return {
-    ...connection,
-    listening,
-    server: handlers[0] as RecordingHandler,
-    bytes: () => Buffer.concat(chunks),
-  };
+  return { ...(await openRaw(handlers, listening, undefined, options)), listening };
 }
 
 it.each<[string, string]>([
@@ -104,7 +87,7 @@ it.each<[what: string, bytes: Buffer, code: number]>([
   ['that is a close frame with an invalid code', frame(Buffer.from([0x03, 0xed]), { opcode: 8 }), 1002],
   ['of 2 ** 53 bytes', frame('', { length: 2 ** 53 }), 1009],
 ])('a WebSocket is closed once, with the right code, for a frame %s', async (_what, bytes, code) => {
-  const { bytes: received, server, socket } = await openRaw();
+  const { bytes: received, server, socket } = await open();
   socket.write(bytes);
   await until(() => expect(closeCodeOf(received())).toBe(code));
   expect(server.events.filter((event) => event !== 'message-bytes')).toEqual(['closed']);
@@ -115,7 +98,7 @@ it.each<[what: string, bytes: Buffer, code: number]>([
 });
 
 it('a WebSocket receives a message in fragments with pings between them, up to maxMessageSize', async () => {
-  const { server, socket, text } = await openRaw({ maxMessageSize: 10 });
+  const { server, socket, text } = await open({ maxMessageSize: 10 });
   socket.write(frame('12345', { fin: false }));
   socket.write(frame('ping', { opcode: 9 }));
   socket.write(frame('67890', { opcode: 0 }));
@@ -127,7 +110,7 @@ it('a WebSocket receives a message in fragments with pings between them, up to m
 });
 
 it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
-  const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
+  const { bytes, server, socket } = await open({ maxMessageSize: 1024 });
   socket.write(frame('', { fin: false }));
   const empty = frame('', { opcode: 0, fin: false });
   socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
@@ -136,7 +119,7 @@ it('a WebSocket is closed with 1008 for a message in too many fragments', async 
 });
 
 it('a close frame of the client closes the WebSocket and ends the connection, even if the client leaves it open', async () => {
-  const { listening, server, socket } = await openRaw({}, { allowHalfOpen: true });
+  const { listening, server, socket } = await open({}, { allowHalfOpen: true });
   socket.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }));
   await until(() => expect(server.events).toEqual(['closed']));
   await until(() => expect(listening.connections()).toEqual({ http: 0, webSockets: 0 }));
@@ -146,7 +129,7 @@ it('the connection of a client that sends more than 100 messages after the serve
   const accepted: Socket[] = [];
   const add = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);
   subscribe('net.server.socket', add);
-  const { bytes, server, socket } = await openRaw();
+  const { bytes, server, socket } = await open();
   unsubscribe('net.server.socket', add);
   server.socket.close(4000);
   await until(() => expect(closeCodeOf(bytes())).toBe(4000));
@@ -160,7 +143,7 @@ it('the connection of a client that sends more than 100 messages after the serve
 });
 
 it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
-  const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
+  const { bytes, server, socket } = await open({ maxMessageSize: 1024 });
   socket.setNoDelay();
   socket.write(frame('x'.repeat(1024)).subarray(0, 8));
   const send = setInterval(() => socket.write('x'), 2);
@@ -170,7 +153,7 @@ it('a WebSocket is closed with 1008 for a frame in too many packets', async () =
 });
 
 it('a WebSocket is closed when the client ends the connection, even with unsent bytes', async () => {
-  const { server, socket } = await openRaw();
+  const { server, socket } = await open();
   socket.pause();
   server.socket.send('x'.repeat(20_000_000));
   expect(server.socket.bufferedBytes).toBeGreaterThan(1_000_000);
@@ -180,7 +163,7 @@ it('a WebSocket is closed when the client ends the connection, even with unsent 
 });
 
 it('a WebSocket is terminated for more than 100 pongs in a second', async () => {
-  const { closed, server, socket } = await openRaw();
+  const { closed, server, socket } = await open();
   const pong = frame('', { opcode: 10 });
   socket.write(Buffer.concat(Array.from({ length: 101 }, () => pong)));
   await closed;
@@ -188,7 +171,7 @@ it('a WebSocket is terminated for more than 100 pongs in a second', async () => 
 });
 
 it('bufferedBytes includes the memory overhead of unsent frames', async () => {
-  const { server, socket } = await openRaw();
+  const { server, socket } = await open();
   socket.pause();
   server.socket.send('x'.repeat(20_000_000));
   const before = server.socket.bufferedBytes;
@@ -203,7 +186,7 @@ it('message data keeps no larger buffer in memory', async () => {
     inFlight: 0,
     message: (data: Buffer) => void messages.push(data),
   });
-  const { socket } = await openRaw({ upgrade: () => accept });
+  const { socket } = await open({ upgrade: () => accept });
   socket.write(Buffer.concat([frame('small', { opcode: 2 }), frame('x'.repeat(30_000), { opcode: 2 })]));
   await until(() => expect(messages).toHaveLength(2));
   expect(messages.map(({ buffer }) => buffer.byteLength)).toEqual([5, expect.toSatisfy((n) => n < 60_000)]);
@@ -212,7 +195,7 @@ it('message data keeps no larger buffer in memory', async () => {
 it('an idle WebSocket is pinged after 40 s and terminated after two unanswered pings', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const { closed, server, socket, text } = await openRaw();
+  const { closed, server, socket, text } = await open();
   const pings = () => text().split('\uFFFD\0').length - 1;
   // The first check finds the bytes of the upgrade request.
   vi.advanceTimersByTime(40_000);

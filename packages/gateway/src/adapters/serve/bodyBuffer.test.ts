@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
 import { BodyBuffer, ChunkCounter } from './bodyBuffer.ts';
-import { adapters, dial, ok, until } from './testing/dial.ts';
+import { adapters, chunkedPost, dial, get, ok, post, until } from './testing/dial.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -19,17 +19,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   /** Serves `handle` and sends it a body of `bytes` bytes; the Content-Length is `announced`. */
   async function upload(handle: Handle, bytes: number, announced = bytes): Promise<Upload> {
     const listening = await listen({ handle, maxBodySize: 100 * mebibyte });
-    const { socket, text } = await dial(
-      listening,
-      `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${announced}\r\n\r\n`,
-    );
+    const { socket, text } = await dial(listening, post('', announced));
     socket.write(Buffer.alloc(bytes));
     return { socket, text };
   }
-
-  const post = (body: string) =>
-    `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const chunkedHead = 'POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
 
   const sizeOf = async (chunks: AsyncIterable<Uint8Array>) => {
     let size = 0;
@@ -71,7 +64,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       'the service, even if its reader allows more',
       1000,
       10,
-      `${chunkedHead}b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`,
+      `${chunkedPost()}b\r\n${'x'.repeat(11)}\r\n0\r\n\r\n`,
     ],
   ])('bodyChunks rejects a body over the limit of %s', async (_whose, maxBytes, maxStreamSize, bytes) => {
     const handle: Handle = (request) =>
@@ -104,7 +97,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       return ok(request.path);
     }, mebibyte);
     await until(() => expect(text()).toContain('\r\n\r\n/p'));
-    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.write(get('/next'));
     await until(() => expect(text()).toContain('\r\n\r\n/next'));
   });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
-import { adapters, blockFor, dial, get, ok, streamOf, until } from './testing/dial.ts';
+import { adapters, blockFor, chunkedPost, dial, get, ok, post, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   it('100 connections with a request of 10 ms each let another client in within a few turns', async () => {
@@ -33,7 +33,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     ['HEAD', 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n', () => ok('x')],
     ['GET', get('/'), () => ok('x')],
     ['GET with an asynchronous response', get('/'), async () => ok('x')],
-    ['POST with a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello', () => ok('x')],
+    ['POST with a body', post('hello').replace('/p', '/'), () => ok('x')],
     ['GET for a WebSocket', upgrade, () => ok('x')],
     ['GET for another protocol', upgrade.replace('websocket', 'h2c'), () => ok('x')],
   ];
@@ -166,10 +166,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       ['/read', '20000'],
     ]) {
       const before = process.memoryUsage().arrayBuffers;
-      const { socket, text: received } = await dial(
-        listening,
-        `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
-      );
+      const { socket, text: received } = await dial(listening, chunkedPost(path));
       // Fewer chunks per turn of the event loop than the limit.
       for (let sent = 500; sent <= 20_000; sent += 500) {
         socket.write('1\r\nx\r\n'.repeat(500));
@@ -189,10 +186,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         received.resolve(request);
         return status === 401 ? { ...ok('no'), status } : request.body(1_000_000).then(() => ok('read'));
       });
-      const { socket, text, closed } = await dial(
-        listening,
-        'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
-      );
+      const { socket, text, closed } = await dial(listening, chunkedPost('/'));
       const request = await received.promise;
       socket.write(`${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n${get('/smuggled')}`);
       await closed;

@@ -13,14 +13,9 @@ import {
 } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
 import { turn } from '../../http/turn.ts';
-import {
-  defaultRejection,
-  internalErrorResponse,
-  overloadedResponse,
-  stoppingRejection,
-  unavailableTo,
-} from './rejections.ts';
+import { internalErrorResponse, overloadedResponse, stoppingRejection, unavailableTo } from './rejections.ts';
 import type { ServerRequest } from './request.ts';
+import { ServiceResponder } from './serviceResponder.ts';
 
 /** Maximum wait for the end of a body before a response that closes the connection. */
 const maxBodyWaitMs = 2000;
@@ -43,26 +38,18 @@ export interface BodySink {
  * Passes requests to a service and sends its responses.
  * @template Head status and headers of a response, as the adapter writes them
  */
-export abstract class Responder<Request extends ServerRequest, Head> {
+export abstract class Responder<Request extends ServerRequest, Head> extends ServiceResponder {
   /**
    * Number of requests whose response has not ended, or whose client has disconnected while their calls are still
    * running.
    */
   inFlight = 0;
-  protected isDraining = false;
-  /** Whether the deadline of the stop has passed: a call that began now would be cut. */
-  #isExpired = false;
-  /** Bodies that are being streamed. */
-  readonly #streams = new Set<BodyStream>();
-  readonly #service: Service;
-  readonly #rejectHttp: NonNullable<Service['rejectHttp']>;
   protected readonly maxUnsentSize: number;
   /** Bytes of responses that wait for clients to read them, without streams. */
   protected unsentBytes = 0;
 
   constructor(service: Service, maxUnsentSize = Infinity) {
-    this.#service = service;
-    this.#rejectHttp = service.rejectHttp ?? defaultRejection;
+    super(service);
     this.maxUnsentSize = maxUnsentSize;
   }
 
@@ -107,32 +94,19 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     task();
   }
 
-  /** Called when the server stops: responses close their connections, and event streams end after the current event. */
-  drain(): void {
-    this.isDraining = true;
-    for (const stream of this.#streams) stream.end?.();
-  }
-
-  /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
-  expire(): boolean {
-    this.#isExpired = true;
-    return expireStreams(this.#streams);
-  }
-
   /** Handles a request, in the callback of its parser. A small body is received first. */
   receive(request: Request): void {
     const isLight = request.bodyLength === 0 && request.query === '';
     const isLate = turn.spend(isLight) || request.isBehind;
     const action = isLate ? this.onLate(request) : 'handle';
-    if (action === 'close' || this.#isExpired) return request.controlBody('close');
+    if (action === 'close' || this.isExpired) return request.controlBody('close');
     const isDelayed = action === 'delay';
     if (!isDelayed && (request.bodyLength === 0 || !request.hasSmallBody)) return this.#handle(request);
     this.inFlight += 1;
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
       if (!request.isAborted) {
-        if (this.#isExpired)
-          this.respond(request, unavailableTo(request, stoppingRejection, this.#rejectHttp));
+        if (this.isExpired) this.respond(request, unavailableTo(request, stoppingRejection, this.rejectHttp));
         else this.#handle(request);
       }
       this.inFlight -= 1;
@@ -233,16 +207,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   }
 
   #handle(request: Request): void {
-    const { rejection } = request;
-    let response: HttpResponse | Promise<HttpResponse>;
-    try {
-      response =
-        rejection === undefined
-          ? (this.#service.shed?.(request) ?? this.#service.handle(request))
-          : this.#rejectHttp(request, rejection);
-    } catch {
-      response = internalErrorResponse;
-    }
+    const response = this.call(request, request.rejection);
     if (response instanceof Promise) this.#respondWhenReady(request, response);
     else this.respond(request, response);
   }
@@ -290,7 +255,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
    * everything is sent or the client has disconnected; the producer of the stream may end later.
    */
   async #sendStream(request: Request, head: Head, status: number, body: BodyStream): Promise<void> {
-    this.#streams.add(body);
+    this.streams.add(body);
     if (this.isDraining) body.end?.();
     let chunks: AsyncIterator<Uint8Array> | undefined;
     try {
@@ -312,21 +277,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     } catch {
       request.controlBody('close');
     } finally {
-      this.#streams.delete(body);
+      this.streams.delete(body);
     }
     void discardStream(body, chunks);
   }
-}
-
-/** Tells streams that the deadline of a stop has passed. @returns whether one of them has a last event to send */
-export function expireStreams(streams: Iterable<BodyStream>): boolean {
-  let isExpiring = false;
-  for (const stream of streams) {
-    if (!stream.expire) continue;
-    stream.expire();
-    isExpiring = true;
-  }
-  return isExpiring;
 }
 
 /**

@@ -6,7 +6,13 @@ import type { Service } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
 import type { Listening, ServeOptions } from './serveOptions.ts';
 import { adapters, dial, ok, until, type TestConnection } from './testing/dial.ts';
-import { handshake, recordingAcceptor, recordingHandler, type RecordingHandler } from './testing/sockets.ts';
+import {
+  handshake,
+  openRaw,
+  recordingAcceptor,
+  recordingHandler,
+  type RecordingHandler,
+} from './testing/sockets.ts';
 
 function connectTo({ port }: Listening, protocols: string[] = []): WebSocket {
   const client = new WebSocket(`ws://127.0.0.1:${port}/socket`, protocols);
@@ -50,11 +56,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   }
 
   /** Opens a WebSocket whose client is a bare connection, and returns both ends. */
-  async function openRaw(options: ServeOptions = {}) {
+  async function serveRaw(options: ServeOptions = {}) {
     const { handlers, listening } = await serveRecorded(options);
-    const connection = await raw(listening, handshake);
-    await until(() => expect(connection.text()).toContain('101'));
-    return { ...connection, server: handlers[0] as RecordingHandler };
+    return openRaw(handlers, listening);
   }
 
   /** Whether a connection serves a request after a rejected upgrade; on node:http, whether it ends instead. */
@@ -102,7 +106,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   it('bufferedBytes counts unsent bytes, and drained is called when they are sent', async () => {
-    const { server, socket, text } = await openRaw();
+    const { server, socket, text } = await serveRaw();
     socket.pause();
     for (let n = 0; n < 200; n += 1) server.socket.send('x'.repeat(100_000));
     expect(server.socket.bufferedBytes).toBeGreaterThan(5_000_000);
@@ -130,7 +134,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   );
 
   it('a WebSocket is terminated for more than 100 pings in a second', async () => {
-    const { closed, server, socket, text } = await openRaw();
+    const { closed, server, socket, text } = await serveRaw();
     const ping = frame('', { opcode: 9 });
     const write = (pings: number) => socket.write(Buffer.concat(Array.from({ length: pings }, () => ping)));
     write(100);
@@ -265,7 +269,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   it('a WebSocket with more unsent bytes than a quarter of what all may have is terminated instead of closed', async () => {
-    const { closed, server, socket, text } = await openRaw({ maxUnsentSize: 400_000_000 });
+    const { closed, server, socket, text } = await serveRaw({ maxUnsentSize: 400_000_000 });
     socket.pause();
     server.socket.send('x'.repeat(25_000_000));
     server.socket.close(1013, 'late');

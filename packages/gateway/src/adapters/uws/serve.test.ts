@@ -1,11 +1,10 @@
-import { createServer } from 'node:net';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { dial, get, listenOn, ok, streamOf, until } from '../serve/testing/dial.ts';
+import { chunkedPost, dial, get, listenOn, ok, streamOf, takenPort, until } from '../serve/testing/dial.ts';
 import type { HttpResponse } from '../../http/response.ts';
 
 const listen = listenOn(serve);
@@ -13,14 +12,10 @@ const listen = listenOn(serve);
 // Only Linux distributes connections with SO_REUSEPORT.
 describe.runIf(process.platform === 'linux')('shared ports', () => {
   it('reusePort rejects with in-use if the other process does not share the port', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const port = await takenPort();
     await expect(serve({ handle: () => ok() }, { port, reusePort: true })).rejects.toMatchObject({
       code: 'in-use',
     });
-    other.close();
   });
 
   it('reservePort holds a port until servers listen on it', async () => {
@@ -40,8 +35,7 @@ it('WebSockets open whose upgrades are accepted while the request of another con
   expect(stdout).toBe('60 of 60 opened\n');
 });
 
-const chunked = (path: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+const chunked = `${chunkedPost('/first')}0\r\n\r\n`;
 it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => boolean]>([
   ['streamed', () => ok(streamOf('hi')), (text) => text.endsWith('hi\r\n0\r\n\r\n')],
   // Larger than the system's buffers: the rest waits until the client reads.
@@ -59,9 +53,9 @@ it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => bool
     const { socket, text } = await dial(listening);
     // The client does not read at first, so a large response has to wait.
     socket.pause();
-    socket.write(chunked('/first'));
+    socket.write(chunked);
     await until(() => expect(handled).toEqual(['/first']));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
     socket.resume();
     await until(() => expect(isWhole(text())).toBe(true));
     socket.write(get('/smuggled'));
@@ -76,7 +70,7 @@ it('a request that arrives during the response to a chunked request is never run
     handled.push(path);
     return ok('x'.repeat(20_000_000));
   });
-  const { socket, closed } = await dial(listening, chunked('/first'));
+  const { socket, closed } = await dial(listening, chunked);
   socket.pause();
   await new Promise((resolve) => setTimeout(resolve, 100));
   socket.write(get('/smuggled'));

@@ -114,19 +114,17 @@ it.each(places)(
 const line = z.looseObject({ title: z.string() });
 const lines = z.object({ text: z.string(), lines: z.array(line).optional(), to: line.optional() });
 
-it.each<[what: string, first: object, second: object]>([
-  ['the key', { idempotencyKey: key, text: 'a' }, { text: 'a', idempotencyKey: key }],
-  [
-    'members of an argument',
-    { text: 'a', to: { title: 'b', count: 1, of: { x: 1, y: [] } }, idempotencyKey: key },
-    { text: 'a', to: { of: { y: [], x: 1 }, count: 1, title: 'b' }, idempotencyKey: key },
-  ],
-  [
-    'members of objects in a list',
-    { text: 'a', lines: [{ title: 'b', count: 1 }, { title: 'c' }], idempotencyKey: key },
-    { text: 'a', lines: [{ count: 1, title: 'b' }, { title: 'c' }], idempotencyKey: key },
-  ],
-])('a repeat may have %s in another order, as a model writes it', async (_what, first, second) => {
+it('a repeat may have the key and members at any depth in another order, as a model writes them', async () => {
+  const first = {
+    idempotencyKey: key,
+    text: 'a',
+    lines: [{ title: 'b', of: { x: 1, y: [] } }, { title: 'c' }],
+  };
+  const second = {
+    lines: [{ of: { y: [], x: 1 }, title: 'b' }, { title: 'c' }],
+    text: 'a',
+    idempotencyKey: key,
+  };
   for (const use of ['optional', 'required'] as const) {
     const { gateway, keys } = await serve(use, lines);
     const stored = await note(gateway, {}, first);

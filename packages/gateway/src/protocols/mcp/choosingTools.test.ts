@@ -115,11 +115,9 @@ it('createGateway says how large a list of tools is, how that is estimated, and 
 });
 
 it.each<[tools: number, letters: number, end: string]>([
-  [100, 20, `Did you mean pet_099_${'a'.repeat(12)}?`],
   [441, 9, 'Did you mean pet_440_a?'],
   // A gateway whose tools are all public responds so to anyone.
   [441, 40, 'tools/list has the names of the tools.'],
-  [20, 128, 'tools/list has the names of the tools.'],
 ])(
   'of %i tools with names of %i letters, the error of an unknown one names a similar one if at most 40,000 pairs of letters are compared',
   async (tools, letters, end) => {

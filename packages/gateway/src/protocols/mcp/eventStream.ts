@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { eventStreamHeaders } from '../../http/eventSource.ts';
 import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
@@ -6,7 +7,7 @@ import { OutgoingResponse } from '../../http/response.ts';
 import type { EventFormat } from '../../http/serverSentEvents.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { maxIdLength, type Message } from './message.ts';
-import { errorCodes, errorResponse, eventStreamType, messageEvent, resultMessage } from './responses.ts';
+import { errorCodes, errorResponse, messageEvent, resultMessage } from './responses.ts';
 import type { ToolCall } from './tools.ts';
 
 /** The error of a call that the server cuts at the deadline of its stop. */
@@ -74,5 +75,5 @@ export function listen({ id, params }: Message): OutgoingResponse {
   const acknowledgement = { jsonrpc: '2.0', method, params: { notifications: {}, _meta } };
   const end = resultMessage(JSON.stringify({ resultType: 'complete', _meta }), id);
   const text = messageEvent(JSON.stringify(acknowledgement)) + messageEvent(end);
-  return new OutgoingResponse(200, [], text, eventStreamType);
+  return new OutgoingResponse(200, [], text, eventStreamHeaders);
 }

@@ -1,6 +1,7 @@
 // Hot path: every request of a tool runs through it.
 import { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import { eventStreamHeaders } from '../../http/eventSource.ts';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { hasContentEncoding, type HttpRequest } from '../../http/request.ts';
@@ -21,7 +22,7 @@ import { callKey, sortMembers, withoutKey } from './callKey.ts';
 import { callProblem, catalogResponse, type Catalog } from './catalog.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat, stoppedError } from './eventStream.ts';
-import { errorCodes, errorResponse, eventStreamType, resultMessage, resultResponse } from './responses.ts';
+import { errorCodes, errorResponse, resultMessage, resultResponse } from './responses.ts';
 import { errorResult, markReplayed, outputResult, replayedResult, shownError } from './toolResult.ts';
 import type { ToolCall } from './tools.ts';
 
@@ -211,7 +212,7 @@ export class McpRun extends RequestRun implements CallSource {
       watch: (onRevoked) => settings.watch(context, onRevoked),
       abort: () => context.abort(),
     });
-    this.finish(new OutgoingResponse(200, this.#headers(), body, eventStreamType));
+    this.finish(new OutgoingResponse(200, this.#headers(), body, eventStreamHeaders));
   }
 
   /** Responds with the error of the call. */

@@ -4,12 +4,6 @@ export type MessageId = string | number;
 
 const jsonType: readonly Header[] = [['content-type', 'application/json']];
 
-export const eventStreamType: readonly Header[] = [
-  ['content-type', 'text/event-stream'],
-  ['cache-control', 'no-cache, no-transform'],
-  ['x-accel-buffering', 'no'],
-];
-
 /** Codes of JSON-RPC 2.0 (§5.1) and of MCP (2026-07-28, "Error Codes"). */
 export const errorCodes = {
   parseError: -32_700,

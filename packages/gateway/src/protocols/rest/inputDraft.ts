@@ -6,9 +6,8 @@ import type { OperationBody } from '../../operations/operationBody.ts';
 import type { QueryNode } from '../../operations/queryTree.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { depthError } from '../../procedures/jsonLimits.ts';
-import { headerTexts } from './headerFields.ts';
 import type { FormField } from './receiveBody.ts';
-import { formDecode, percentDecode } from './textParameters.ts';
+import { formDecode, headerTexts, percentDecode } from './textParameters.ts';
 
 /** The path of a value in the input: the name of a property, or a list of keys. */
 type FieldPath = string | readonly string[];

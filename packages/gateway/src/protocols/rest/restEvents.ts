@@ -4,7 +4,7 @@ import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { discardNext } from '../../http/asyncValues.ts';
 import { unref } from '../../http/eventLoop.ts';
-import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
+import { isAsyncIterable, type BodyStream } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import { resyncId } from '../../procedures/resync.ts';
 import { revokedError } from '../../auth/credentialWatch.ts';
@@ -29,13 +29,6 @@ const firstEventWaitMs = 250;
 
 /** A comment, which keeps an idle connection open. */
 const pingComment = ':\n\n';
-
-/** The headers of tRPC's event streams, which keep proxies from buffering events. */
-export const eventStreamHeaders: readonly Header[] = [
-  ['content-type', 'text/event-stream'],
-  ['cache-control', 'no-cache, no-transform'],
-  ['x-accel-buffering', 'no'],
-];
 
 /** The event of the error with which a stream ends. @param body that of the error response */
 export const errorEvent = (body: string): string => `event: error\ndata: ${body}\n\n`;

@@ -2,6 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import Negotiator from 'negotiator';
 import { discardOutput } from '../../http/asyncValues.ts';
+import { eventStreamHeaders } from '../../http/eventSource.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isBodyStream, reportedStream, type Header, OutgoingResponse } from '../../http/response.ts';
 import type { Spool } from '../../http/upload.ts';
@@ -17,13 +18,12 @@ import { forEventSource } from '../requestErrors.ts';
 import type { ProtocolSettings } from '../protocolSettings.ts';
 import { RequestRun } from '../requestRun.ts';
 import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
-import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { readInput } from './readInput.ts';
 import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
-import { errorEvent, eventBody, eventStreamHeaders } from './restEvents.ts';
+import { errorEvent, eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
-import { queryPairs } from './textParameters.ts';
+import { headerTexts, queryPairs } from './textParameters.ts';
 
 /** Settings shared by all REST requests. */
 export interface RestSettings extends ProtocolSettings {

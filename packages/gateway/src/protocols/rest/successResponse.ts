@@ -1,4 +1,5 @@
 // Hot path: every successful REST response is encoded here.
+import { eventStreamHeaders } from '../../http/eventSource.ts';
 import { requireSync } from '../../http/hooks.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
@@ -9,7 +10,6 @@ import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { byteBody } from '../byteBody.ts';
 import type { Paths } from '../paths.ts';
-import { eventStreamHeaders } from './restEvents.ts';
 import { queryPairs } from './textParameters.ts';
 
 interface SuccessOptions {

@@ -1,4 +1,7 @@
 // Hot path: every parameter of a path and a query runs through it.
+import { parseCookie } from 'cookie';
+import type { HttpRequest } from '../../http/request.ts';
+import type { TextParameter } from '../../operations/parameter.ts';
 
 /** Returns the pairs of a query, as received, whose names pass a test. */
 export const queryPairs = (query: string, isKept: (name: string) => boolean): string[] =>
@@ -32,3 +35,26 @@ export const lenientFormDecode = (text: string): string =>
     .replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) =>
       decoder.decode(Uint8Array.from(encoded.slice(1).split('%'), (hex) => Number.parseInt(hex, 16))),
     );
+
+/**
+ * Returns the values of the headers and cookies that are part of the input, not converted. A cookie that is not valid
+ * percent-encoded UTF-8 is `undefined`.
+ */
+export function headerTexts(
+  parameters: readonly TextParameter[],
+  request: HttpRequest,
+): readonly (readonly (string | undefined)[])[] {
+  if (parameters.length === 0) return [];
+  const headers = [...request.headers()];
+  const cookies = parseCookie(request.header('cookie') ?? '', { decode: percentDecode });
+  return parameters.map(({ place: { in: where, name } }) => {
+    if (where !== 'cookie') {
+      // RFC 9110 §5.1: names are case-insensitive.
+      const lower = name.toLowerCase();
+      return headers.filter(([other]) => other === lower).map(([, value]) => value);
+    }
+    // The first of several cookies of one name applies: browsers send the one with the longest path first (RFC 6265bis
+    // §5.8.3).
+    return name in cookies ? [cookies[name]] : [];
+  });
+}

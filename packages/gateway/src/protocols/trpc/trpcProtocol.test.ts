@@ -65,14 +65,17 @@ describe('policies and records of tRPC requests', () => {
     },
   );
 
-  it('a subscription is closed if its response cannot be created', async () => {
+  it.each<[when: string, init: RequestInit, meta: () => object, record: object]>([
+    ['its response cannot be created', {}, () => ({ status: 204 }), { status: 500, isStream: false }],
+    ['its client has left before it starts', { signal: AbortSignal.abort() }, () => ({}), { status: 499 }],
+  ])('a subscription is closed if %s', async (_when, init, responseMeta, record) => {
     const events = (async function* () {
       yield 1;
     })();
     const onReturn = vi.spyOn(events, 'return');
     subscription = () => events;
-    const { records } = await serve('/endless', {}, { responseMeta: () => ({ status: 204 }) });
-    expect(records).toMatchObject([{ status: 500, isStream: false }]);
+    const { records } = await serve('/endless', init, { responseMeta });
+    expect(records).toMatchObject([record]);
     expect(onReturn).toHaveBeenCalledOnce();
   });
 });

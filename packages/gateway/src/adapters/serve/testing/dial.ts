@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../../http/response.ts';
 import type { Handle, Service } from '../../../http/service.ts';
@@ -41,6 +41,14 @@ export const adapters = bun
       ...(uws ? [describeAdapter('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
       describeAdapter('node:http', serveOnNode, '../node/serve.ts'),
     ];
+
+/** Takes a port, as a server of Node, for the duration of the running test. */
+export async function takenPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
 
 /** A connection that collects the received data as text. */
 export interface TestConnection {
@@ -96,5 +104,11 @@ export function streamed(...chunks: readonly string[]): RegExp {
 }
 /** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+/** Returns a POST request as text. */
+export const post = (body: string, length = body.length): string =>
+  `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
+/** Returns the head of a POST request whose body is chunked. */
+export const chunkedPost = (path = '/p'): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
 /** Waits until a check no longer throws, at most 20 s: a machine may be busy. */
 export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 5 });

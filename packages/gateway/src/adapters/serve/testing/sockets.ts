@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { SocketHandler, WebSocketPeer } from '../../../http/webSocket.ts';
+import { dial, until } from './dial.ts';
 
 /** A handler of a WebSocket that records the calls of its methods. */
 export interface RecordingHandler extends SocketHandler {
@@ -41,3 +43,13 @@ export function recordingAcceptor() {
 export const handshake =
   'GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+
+/** Opens a WebSocket without a WebSocket client, so that the test can write frames and stop reading. Returns both ends. */
+export async function openRaw(handlers: readonly RecordingHandler[], ...dialed: Parameters<typeof dial>) {
+  const [listening, bytes = `${handshake}\r\n`, options] = dialed;
+  const connection = await dial(listening, bytes, options);
+  await until(() => expect(connection.text()).toContain('101'));
+  const chunks: Buffer[] = [];
+  connection.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { ...connection, bytes: () => Buffer.concat(chunks), server: handlers[0] as RecordingHandler };
+}

@@ -24,6 +24,7 @@ const by = (method: string, name: string, target: string, more: Partial<Row> = {
 
 const json = [['content-type', 'application/json']] as const;
 const lines = [['trpc-accept', 'application/jsonl']] as const;
+const acceptLines = [['accept', 'text/html, application/jsonl']] as const;
 const form = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n';
 const multipart = [['content-type', 'multipart/form-data; boundary=x']] as const;
 const octets = [['content-type', 'application/octet-stream']] as const;
@@ -114,7 +115,6 @@ const calls: readonly Row[] = [
     settings: allSettings,
   }),
   get('a batch of one', '/hello?batch=1', { settings: allSettings }),
-  get('an empty batch', '/?batch=1'),
   get('a batch of commas', '/,,?batch=1'),
   get('a batch of query and mutation', '/hello,write?batch=1', { settings: allSettings }),
   post('a batch of a mutation and an unknown procedure', '/missing,write?batch=1', '{"1":5}'),
@@ -123,7 +123,6 @@ const calls: readonly Row[] = [
     settings: ['default', 'contextReadsInput', 'metaObject'],
   }),
   get('batch=1 encoded', '/hello?batch=%31'),
-  get('batch encoded', '/hello?b%61tch=1'),
   get('batch twice', '/hello?batch=0&batch=1'),
   get('input twice', '/echo?input=1&input=2'),
   get('input encoded', '/echo?inp%75t=1'),
@@ -134,12 +133,10 @@ const calls: readonly Row[] = [
   get('an input with a plus', '/echo?input=%22a+b%2Bc%22'),
   get('a raw quote in the query', '/echo?input="it\'s"'),
   get('a GET with the content type of JSON', '/echo?input=1', { headers: json }),
-  get('a GET with the content type of text', '/echo?input=1', { headers: [['content-type', 'text/plain']] }),
   get('a GET with the content type of a form', '/echo?input=1', {
     headers: multipart,
     settings: allSettings,
   }),
-  get('a GET with the content type of octets', '/echo?input=1', { headers: octets }),
   post('a mutation', '/write', '{"a":1}', { settings: allSettings }),
   post('a mutation without a body', '/write', undefined),
   post('a mutation with a query parameter', '/write?input=1', '2'),
@@ -182,12 +179,10 @@ const calls: readonly Row[] = [
   get('an unknown procedure', '/missing', { settings: allSettings }),
   post('an unknown procedure by POST', '/missing', '{', { settings: allSettings }),
   get('the path __proto__', '/__proto__'),
-  get('the path constructor', '/constructor'),
   get('the path of a router', '/deep'),
   get('an empty path', ''),
   get('the path /', '/'),
   get('a trailing slash', '/hello/'),
-  get('two trailing slashes', '/hello//'),
   get('a path that is encoded', '/%68ello', { settings: allSettings }),
   get('a path with invalid percent-encoding', '/%zz', { settings: allSettings }),
   get('a path that is not UTF-8', '/%ff?batch=1'),
@@ -208,11 +203,9 @@ const calls: readonly Row[] = [
   by('HEAD', 'HEAD of a path with invalid percent-encoding', '/%zz'),
   get('connection parameters', '/hello?connectionParams=%7B%22a%22%3A%22b%22%7D'),
   get('connection parameters of null', '/hello?connectionParams=null'),
-  get('connection parameters that are empty', '/hello?connectionParams='),
   get('connection parameters of another shape', '/hello?connectionParams=[1]', { settings: allSettings }),
   get('connection parameters that are not JSON', '/hello,write?batch=1&connectionParams=%7B'),
   post('connection parameters of a form', '/upload?connectionParams=%7B', form, { headers: multipart }),
-  post('connection parameters of a mutation', '/touch?connectionParams={"a":"b"}', undefined),
   get('lines', `/echo,hello?batch=1&${inputQuery({ '0': 1 })}`, { headers: lines, settings: allSettings }),
   get('lines of a query and a mutation', `/conflict,missing,write?batch=1&${inputQuery({ '0': 'no' })}`, {
     headers: lines,
@@ -232,17 +225,11 @@ const calls: readonly Row[] = [
     settings: ['default', 'transformer', 'otherLinesType'],
   }),
   get('lines of a slow call', '/slow,hello?batch=1', { headers: lines, settings: ['linesPings'] }),
-  get('lines of mutations by GET', '/write,touch?batch=1', { headers: lines }),
   get('lines for one call', '/hello', { headers: lines, settings: allSettings }),
   get('lines for a broken request', '/hello?batch=1&connectionParams=[1]', { headers: lines }),
-  get('lines by Accept', '/hello?batch=1', { headers: [['accept', 'text/html, application/jsonl']] }),
+  get('lines by Accept', '/hello?batch=1', { headers: acceptLines }),
   get('Accept with a parameter', '/hello?batch=1', { headers: [['accept', 'application/jsonl;q=1']] }),
-  get('another trpc-accept', '/hello?batch=1', {
-    headers: [
-      ['trpc-accept', 'x'],
-      ['accept', 'application/jsonl'],
-    ],
-  }),
+  get('another trpc-accept', '/hello?batch=1', { headers: [['trpc-accept', 'x'], ...acceptLines] }),
   get('lines of a subscription', '/count?batch=1', { headers: lines }),
   get('a subscription', `/count?${inputQuery({ a: 1 })}`, { settings: allSettings }),
   get('a subscription after an event', `/count?${inputQuery({ a: 1 })}&lastEventId=7`),
@@ -279,41 +266,26 @@ const calls: readonly Row[] = [
 ];
 
 const paths: readonly Row[] = [
-  get('an output that is a Date', '/at'),
-  get('a query two routers below', '/deep.er.hello'),
   get('a query of a lazy router', '/lazily.hello'),
   get('a path below a procedure', '/hello.more'),
-  get('a lazy router', '/lazily'),
   get('a name that every object inherits, below a router', '/deep.toString'),
   get('two slashes in front', '//hello'),
   get('an encoded slash', '/deep%2Fhello'),
-  get('a name with a space', '/he%20llo'),
 ];
 
 const inputs: readonly Row[] = [
-  get('an input of null', `/echo?${inputQuery(null)}`),
   get('an input with a __proto__ member', '/echo?input=%7B%22__proto__%22%3A%7B%22a%22%3A1%7D%7D'),
   get('an input with a lone surrogate', '/echo?input=%22%5Cud800%22'),
-  get('an input that is not valid percent-encoding', '/echo?input=%'),
   get('a missing input that is optional', '/optional'),
-  get('an empty input that is optional', '/optional?input='),
   post('a body that is only white space', '/write', '  '),
   post('a body that is not UTF-8', '/write', Buffer.from('{"name":"\u00ff"}', 'latin1')),
-  post('a body of null', '/write', 'null'),
-  ...[
-    'application/json;charset=latin1',
-    'APPLICATION/JSON',
-    'application/jsonl',
-    'application/vnd.api+json',
-    'nonsense',
-    '"',
-  ].map((type) => post(`the content type ${type}`, '/write', '1', { headers: [['content-type', type]] })),
-  post('no content type and no body', '/touch', undefined, { headers: [] }),
+  ...['application/json;charset=latin1', 'application/vnd.api+json', '"'].map((type) =>
+    post(`the content type ${type}`, '/write', '1', { headers: [['content-type', type]] }),
+  ),
   post('a form without its boundary', '/upload', '--x--\r\n', {
     headers: [['content-type', 'multipart/form-data']],
   }),
   post('a form for a mutation of JSON', '/write', '--x--\r\n', { headers: multipart }),
-  post('JSON for a form', '/upload', '{}'),
 ];
 
 /** Batches of three calls as JSON lines, with each output once. */
@@ -327,19 +299,7 @@ const outputsAsLines: readonly Row[] = Array.from({ length: Math.ceil(outputs.le
 });
 
 const batches: readonly Row[] = [
-  get('a batch with inputs of null', `/echo,echo?batch=1&${inputQuery({ 0: null, 1: null })}`),
-  get('a batch without inputs', '/optional,optional?batch=1'),
-  get('a batch whose inputs are text', `/echo?batch=1&${inputQuery('x')}`),
-  get('a batch whose inputs are null', `/echo?batch=1&${inputQuery(null)}`),
   get('a batch whose inputs are not JSON', '/hello,echo?batch=1&input=%7B'),
-  get('a batch of queries with an unknown procedure', '/hello,missing?batch=1'),
-  get('a batch with an empty name', '/hello,?batch=1'),
-  get('a batch of 100', `/${'hello,'.repeat(99)}hello?batch=1`),
-  get('batch=0 with a comma', '/hello,hello?batch=0'),
-  get('batch=true', '/hello,hello?batch=true'),
-  get('batch=1 and then another', '/hello?batch=1&batch=0'),
-  post('a batch of mutations in which one fails', '/write,failWrite?batch=1', '{"0":1,"1":{}}'),
-  post('a batch of mutations without a body', '/touch,touch?batch=1', undefined),
   post('a batch of mutations with a query', '/touch,hello?batch=1', '{}'),
   get('a batch as large as allowed', '/hello,hello?batch=1', { settings: ['maxBatchSize'] }),
   get('a batch that is too large', '/hello,hello,hello?batch=1', { settings: ['maxBatchSize'] }),
@@ -348,8 +308,7 @@ const batches: readonly Row[] = [
 const methods: readonly Row[] = [
   by('PUT', 'PUT without a content type', '/touch'),
   by('DELETE', 'DELETE of an unknown procedure', '/missing', { headers: json }),
-  get('an unknown trpc-accept', '/hello', { headers: [['trpc-accept', 'application/x']] }),
-  get('one call with Accept of lines', '/hello', { headers: [['accept', 'application/jsonl']] }),
+  get('one call with Accept of lines', '/hello', { headers: acceptLines }),
 ];
 
 const forbidding = { settings: ['contextForbids'] } as const;
@@ -362,13 +321,7 @@ const errors: readonly Row[] = [
     `/echo,throws,throws?batch=1&${inputQuery({ 0: 'first', 1: 'text', 2: 'error' })}`,
   ),
   get('a query whose context is forbidden', '/hello', forbidding),
-  get('a batch whose context is forbidden', '/hello,echo?batch=1', forbidding),
-  get('an unknown procedure whose context is forbidden', '/missing', forbidding),
   get('GET of a mutation whose context is forbidden', '/touch', forbidding),
-  post('text whose context is forbidden', '/write', '{}', {
-    headers: [['content-type', 'text/plain']],
-    ...forbidding,
-  }),
 ];
 
 /** The requests that are compared. */

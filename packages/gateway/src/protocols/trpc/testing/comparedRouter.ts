@@ -143,7 +143,6 @@ export function routerOf(setting: Setting) {
       await sleep(100);
       yield 2;
     }),
-    at: step.query(() => new Date(0)),
     optional: step.input(z.object({ n: z.number() }).optional()).query(({ input }) => input ?? 'none'),
     throwCode: step.input(z.enum(errorCodes)).query(({ input }) => {
       throw new TRPCError({ code: input, message: `This is ${input}` });
@@ -152,7 +151,7 @@ export function routerOf(setting: Setting) {
       if (input === 'error') throw new Error('unexpected');
       throw input === 'text' ? 'just text' : undefined;
     }),
-    deep: t.router({ hello: step.query(() => 'below'), er: t.router({ hello: step.query(() => 'deeper') }) }),
+    deep: t.router({ hello: step.query(() => 'below') }),
     lazily: lazy(async () => ({ default: t.router({ hello: step.query(() => 'loaded') }) })),
   });
 }

@@ -50,16 +50,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   method: oftenOf(['own'], ['query', 'mutation', 'subscription', 'call', undefined]),
   input: oftenOf(
     [{ n: 1 }, 'fails'],
-    [
-      undefined,
-      null,
-      {},
-      'unformattable',
-      'undecodable',
-      [1],
-      { n: 'wrong' },
-      { __proto__: null, toJSON: 1 },
-    ],
+    [undefined, null, {}, 'unformattable', 'undecodable', [1], { __proto__: null, toJSON: 1 }],
   ),
   lastEventId: fc.oneof(
     { weight: 20, arbitrary: fc.constant(undefined) },
@@ -91,9 +82,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
       text: fc.constantFrom(
         '',
         '{',
-        'null',
         '5',
-        '"text"',
         '[[]]',
         '[null]',
         '{}',
