@@ -222,3 +222,12 @@ it('ChunkCounter counts the chunks of each turn of the event loop for itself', a
     await new Promise(setImmediate);
   }
 });
+
+it('a body of which too much was dropped before the response will end its connection', async () => {
+  const source = { controlBody: () => {}, onBodyEnd: () => {} };
+  const buffer = new BodyBuffer(1.5 * mebibyte, Infinity, source);
+  await expect(buffer.read(1024)).rejects.toThrow(BodyTooLargeError);
+  buffer.push(new Uint8Array(0.75 * mebibyte), false);
+  // The rest is shorter than what is dropped, but no more than that is read of the whole.
+  expect(buffer.exceedsDiscardLimit).toBe(true);
+});

@@ -111,7 +111,9 @@ export class BodyBuffer {
   /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
   get exceedsDiscardLimit(): boolean {
     if (this.#isComplete) return false;
-    return this.#isTooMuch || !(this.#declaredLength - this.size <= maxDiscardedBytes);
+    // What was dropped before the response counts, too.
+    const from = Math.min(this.#droppedAt, this.size);
+    return this.#isTooMuch || !(this.#declaredLength - from <= maxDiscardedBytes);
   }
 
   /**
