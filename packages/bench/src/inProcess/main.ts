@@ -55,11 +55,12 @@ const results: Readonly<Record<string, Compared>> = {
 const floors = (await readFloors())['in-process'] ?? {};
 for (const [name, { ours, peer, title, unit }] of Object.entries(results)) {
   const ratio = peer / ours;
-  const floor = floors[name] ?? 0;
+  const floor = floors[name];
+  if (floor === undefined) throw new Error(`floors.json has no floor of ${name}.`);
   process.stdout.write(
     `${title}: ${ours.toFixed(2)} ${unit}, tRPC ${peer.toFixed(2)} ${unit}, ratio ${ratio.toFixed(2)}\n`,
   );
-  if (process.argv.includes('--floors') && ratio < floor) {
+  if (process.argv.includes('--floors') && !(ratio >= floor)) {
     process.stderr.write(`${name}: ${ratio.toFixed(2)} times tRPC, below the floor of ${floor}.\n`);
     process.exitCode = 1;
   }

@@ -5,16 +5,16 @@ import { createPartialGateway } from './partialGateway.ts';
 import { findInstalled } from './routerModule.ts';
 
 /** `readOutputs` of trpc-gateway-typegen, which depends on this package. */
-type ReadOutputs = (location: {
+type OutputReader = (location: {
   readonly file: string;
   readonly name: string | undefined;
 }) => Promise<{ readonly outputs: OutputSchemas; readonly open: readonly string[] }>;
 
 /** Returns what reads the types of outputs; `undefined` if it is not installed beside a file. */
-export async function findReadOutputs(file: string): Promise<ReadOutputs | undefined> {
+export async function findOutputReader(file: string): Promise<OutputReader | undefined> {
   const typegen = findInstalled('trpc-gateway-typegen', file);
   if (typegen === undefined) return undefined;
-  const { readOutputs } = (await import(typegen)) as { readonly readOutputs: ReadOutputs };
+  const { readOutputs } = (await import(typegen)) as { readonly readOutputs: OutputReader };
   return readOutputs;
 }
 
@@ -28,8 +28,8 @@ const maxLines = 10;
 export async function inferOutputs(
   gateway: Gateway,
   options: AnyGatewayOptions,
-  read: ReadOutputs,
-  location: Parameters<ReadOutputs>[0],
+  read: OutputReader,
+  location: Parameters<OutputReader>[0],
 ): Promise<string> {
   const startedAt = performance.now();
   try {

@@ -10,7 +10,7 @@ import { mcp } from '../protocols/mcp/index.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
-import { findReadOutputs, inferOutputs } from './inferOutputs.ts';
+import { findOutputReader, inferOutputs } from './inferOutputs.ts';
 import { loopbackOnly } from './loopbackOnly.ts';
 import { createPartialGateway } from './partialGateway.ts';
 import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
@@ -53,7 +53,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     ...(docs && { routes: docs }),
   };
   const { gateway, leftOut } = await createPartialGateway(gatewayOptions);
-  const readOutputs = values['no-types'] ? undefined : await findReadOutputs(file);
+  const readOutputs = values['no-types'] ? undefined : await findOutputReader(file);
   // Generated now, so that what is wrong with it is printed.
   await gateway.document();
   const listening = await serve(gateway, { port });

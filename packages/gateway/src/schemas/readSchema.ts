@@ -274,7 +274,15 @@ export function* idsIn(
 function readInferred({ definitions, json }: InferredOutput): Schema {
   const schema = readJson({ ...json, 'x-inferred': true }, definitions, [], true);
   // JSON Schema has no `undefined`: `{ not: {} }` is the schema of nothing.
-  return isNever(schema) ? { ...schema, [details]: { type: 'void' } } : schema;
+  if (isNever(schema)) return { ...schema, [details]: { type: 'void' } };
+  const { anyOf = [], ...marks } = schema;
+  const [only = {}, ...others] = anyOf.filter((member) => !isNever(member));
+  if (!anyOf.some(isNever)) return schema;
+  return optionalOf(
+    others.length > 0
+      ? { ...marks, anyOf: [only, ...others] }
+      : { ...only, ...marks, [details]: only[details] ?? {} },
+  );
 }
 
 /**

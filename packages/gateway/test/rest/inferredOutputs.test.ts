@@ -12,6 +12,7 @@ const router = t.router({
   get: t.procedure.meta({ mcp: { description: 'Returns the pet.' } }).query(() => pet),
   described: t.procedure.output(Pet).query(() => pet),
   remove: t.procedure.mutation(() => {}),
+  find: t.procedure.meta({ mcp: { description: 'Finds the pet.' } }).query(() => undefined),
   changes: t.procedure.meta({ openapi: { path: '/changes' } }).subscription(async function* () {
     yield pet;
   }),
@@ -23,6 +24,7 @@ const outputs: OutputSchemas = {
     get: { $ref: '#/$defs/Pet' },
     described: { type: 'string' },
     remove: { not: {} },
+    find: { anyOf: [{ $ref: '#/$defs/Pet' }, { not: {} }] },
     changes: { anyOf: [{ $ref: '#/$defs/Pet' }, { type: 'null' }] },
   },
   $defs: {
@@ -58,6 +60,8 @@ it('the document describes outputs without a schema by their types, marked as in
     properties: { mother: { $ref: '#/components/schemas/Pet2' } },
   });
   expect(Object.keys(responseOf('/remove', 'post') ?? {})).toContain('204');
+  expect(Object.keys(responseOf('/find', 'get') ?? {})).toEqual(expect.arrayContaining(['200', '204']));
+  expect((await gateway.fetch(new Request('http://127.0.0.1/v1/find'))).status).toBe(204);
   expect(responseOf('/changes', 'get')).toMatchObject({
     '200': { content: { 'text/event-stream': { schema: { 'x-inferred': true } } } },
   });
@@ -75,6 +79,8 @@ it('a tool has the schema of its output by its types', async () => {
   const { result } = (await response.json()) as {
     readonly result: { readonly tools: readonly { readonly name: string; readonly outputSchema?: object }[] };
   };
+  // A client would reject a result without an object.
+  expect(result.tools.find(({ name }) => name === 'find')).not.toHaveProperty('outputSchema');
   const tool = result.tools.find(({ name }) => name === 'get');
   expect(tool?.outputSchema).toEqual({
     type: 'object',

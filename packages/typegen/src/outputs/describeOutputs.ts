@@ -12,7 +12,9 @@ export interface ReadOutputs {
 export const describeOutputs = (location: RouterLocation): ReadOutputs =>
   readRouterTypes(location, ({ checker, isStrict, procedures, unread }) => {
     const writer = new SchemaWriter(checker);
-    const schemas = procedures.map(({ path, output }) => [path, writer.write(path, output)] as const);
+    const schemas = procedures.map(
+      ({ path, output, isEvent }) => [path, writer.write(path, output, isEvent)] as const,
+    );
     const outputs = {
       version: 1,
       procedures: sorted(schemas),

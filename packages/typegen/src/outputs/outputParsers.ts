@@ -23,7 +23,10 @@ export function outputParsers({ procedures, $defs }: OutputSchemas): Readonly<Re
     Object.keys(procedures).map((path) => {
       const output = schemaOf(path);
       // `{ not: {} }`: JSON has no `undefined`.
-      return [path, output instanceof z.ZodNever ? z.void() : output];
+      if (output instanceof z.ZodNever) return [path, z.void()];
+      const [present, ...others] = output instanceof z.ZodUnion ? output.options : [output];
+      const isAbsent = others.at(-1) instanceof z.ZodNever;
+      return [path, isAbsent && present ? z.optional(present as z.ZodType) : output];
     }),
   );
 }

@@ -37,7 +37,10 @@ describe('describeOutputs', () => {
         const text = await response.text();
         const isValid = validatorOf(path);
         // Nothing is no JSON.
-        const accepts = text === '' ? isMutation && response.status === 204 : isValid(JSON.parse(text));
+        const isNothing = text === '' && response.status === 204;
+        const accepts = isNothing
+          ? JSON.stringify(outputs.procedures[path]).includes('{"not":{}}')
+          : isValid(JSON.parse(text));
         const rejects = !(path in nearMisses) || !isValid(nearMisses[path]);
         return { path, text, accepts, errors: isValid.errors, rejects };
       }),

@@ -13,6 +13,7 @@ import { TypegenError } from '../typegenError.ts';
 interface ProcedureOutput {
   readonly path: string;
   readonly output: Type;
+  readonly isEvent: boolean;
 }
 
 /** Where a router is. */
@@ -139,18 +140,17 @@ class RouterReader {
       const [definition] = type.isTypeReference() ? this.#checker.getTypeArguments(type) : [];
       const output = definition && this.#member(definition, 'output');
       if (output === undefined) return [];
-      return [{ path, output: kind === 'Subscription' ? this.#event(output) : output }];
+      const isEvent = kind === 'Subscription';
+      return [{ path, output: isEvent ? this.#event(output) : output, isEvent }];
     });
   }
 
-  /** Returns the type of the data of an event: of what an async iterable yields, without the id of `tracked()`. */
+  /** Returns the type of what a subscription yields. */
   #event(output: Type): Type {
     const isIterable = /^Async(?:Generator|IterableIterator|Iterable)$/.test(output.getSymbol()?.name ?? '');
     const [yielded] =
       isIterable && output.isTypeReference() ? this.#checker.getTypeArguments(output) : [output];
-    const event = yielded ?? output;
-    const isTracked = (event.getAliasSymbol() ?? event.getSymbol())?.name === 'TrackedData';
-    return (isTracked && this.#member(event, 'data')) || event;
+    return yielded ?? output;
   }
 
   /** Returns the type of a property of a property; `undefined` if there is none. */

@@ -24,37 +24,34 @@ type Described = JsonSchema | undefined;
 const maxDepth = 60;
 
 const nullSchema: JsonSchema = { type: 'null' };
+const nothing: JsonSchema = { not: {} };
 
-/** Classes of the language and of the runtime whose instances JSON does not have, with what it has in their place. */
-const classesWithoutJson: Readonly<Record<string, JsonSchema>> = {
-  ...objectsOf(
-    'ArrayBuffer',
-    'Blob',
-    'DataView',
-    'File',
-    'FormData',
-    'Headers',
-    'Map',
-    'Promise',
-    'ReadableStream',
-  ),
-  ...objectsOf(
-    'RegExp',
-    'Request',
-    'Response',
-    'Set',
-    'SharedArrayBuffer',
-    'URLSearchParams',
-    'WeakMap',
-    'WeakSet',
-  ),
-  ...objectsOf('AsyncGenerator', 'AsyncIterable', 'AsyncIterator', 'Generator', 'Iterator'),
-  Error: { type: 'object' },
-};
+/** Classes of the language and of the runtime whose instances JSON does not have: it has an object without their content. */
+const classesWithoutJson: ReadonlySet<string> = new Set([
+  'ArrayBuffer',
+  'Blob',
+  'DataView',
+  'Error',
+  'File',
+  'FormData',
+  'Headers',
+  'Map',
+  'Promise',
+  'ReadableStream',
+  'ReadonlyMap',
+  'ReadonlySet',
+  'RegExp',
+  'Request',
+  'Response',
+  'Set',
+  'SharedArrayBuffer',
+  'URLSearchParams',
+  'WeakMap',
+  'WeakSet',
+]);
 
-function objectsOf(...names: readonly string[]): Record<string, JsonSchema> {
-  return Object.fromEntries(names.map((name) => [name, { type: 'object' }]));
-}
+/** Interfaces of the language whose values may be lists, or anything else. */
+const anyIterable = /^(?:Async)?(?:Generator|Iterable|IterableIterator|Iterator|IteratorObject)$|^ArrayLike$/;
 
 const typedArray = /^(?:Big(?:Int|Uint)64|Float(?:16|32|64)|(?:Int|Uint)(?:8|16|32)|Uint8Clamped)Array$/;
 
@@ -76,9 +73,14 @@ export class SchemaWriter {
   readonly #checker: Checker;
   readonly #defined = new Map<Type, Definition>();
   readonly #callable = new Map<Type, boolean>();
+  /** Those that were written without a name. */
+  readonly #inlined = new Set<Type>();
+  /** Those whose `toJSON` may return nothing. */
+  readonly #absentByJson = new Set<Type>();
   /** By the path of a file. */
   readonly #commented = new Map<string, boolean>();
   readonly #names = new Set<string>();
+  #isEvent = false;
   /** The procedure and the properties that lead to the type that is written. */
   readonly #path: string[] = [];
 
@@ -87,11 +89,15 @@ export class SchemaWriter {
   }
 
   /**
-   * Returns the schema of what a procedure returns: `{ not: {} }` for nothing.
+   * Returns the schema of what a procedure returns: `{ not: {} }` for nothing, also as a member of `anyOf`.
    * @param procedure its path, for the lines of `open`
+   * @param isEvent whether it is what a subscription yields: of `tracked()`, the data
    */
-  write(procedure: string, type: Type): JsonSchema {
-    return this.#at(procedure, () => this.#describe(type)) ?? { not: {} };
+  write(procedure: string, type: Type, isEvent = false): JsonSchema {
+    this.#isEvent = isEvent;
+    const described = this.#at(procedure, () => this.#describe(type));
+    if (described === undefined) return nothing;
+    return this.#mayBeAbsent(type) ? { anyOf: [described, nothing] } : described;
   }
 
   #at<Result>(step: string, run: () => Result): Result {
@@ -114,13 +120,14 @@ export class SchemaWriter {
 
   #describe(type: Type): Described {
     const { flags } = type;
+    if (this.#path.length > maxDepth) return this.#leaveOpen('is nested too deeply');
     if (type.isErrorType())
       return this.#leaveOpen('is of a type that the compiler does not find, as tsc says too');
     if (flags & TypeFlags.Any) return this.#leaveOpen('is any');
     if (flags & TypeFlags.Unknown) return this.#leaveOpen('is unknown');
     if (flags & (TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike)) return undefined;
     if (flags & TypeFlags.Null) return nullSchema;
-    if (flags & TypeFlags.Never) return { not: {} };
+    if (flags & TypeFlags.Never) return nothing;
     if (flags & TypeFlags.BigIntLike) return this.#leaveOpen('is a bigint, which JSON does not have');
     // Before literals: an enumeration is a union of them, or the only one.
     if (type.isUnionType() || flags & TypeFlags.EnumLiteral)
@@ -143,15 +150,16 @@ export class SchemaWriter {
   #named(type: Type, write: () => Described): Described {
     const known = this.#defined.get(type);
     if (known) return this.#refer(known, type);
-    const name = this.#nameOf(type);
+    const name = this.#nameOf(type) ?? this.#repeated(type);
     const definition: Definition = {
       name: name === undefined ? undefined : this.#free(name),
       schema: undefined,
     };
     this.#defined.set(type, definition);
-    const schema = this.#path.length > maxDepth ? this.#leaveOpen('is nested too deeply') : write();
+    const schema = write();
     if (definition.name === undefined || schema === undefined) {
       this.#defined.delete(type);
+      this.#inlined.add(type);
       return schema;
     }
     const description = this.#documentation(type.getAliasSymbol() ?? type.getSymbol());
@@ -184,6 +192,12 @@ export class SchemaWriter {
     const names = given.map((each) => this.#checker.typeToString(each).replaceAll(/\W+/g, '_'));
     const name = [symbol.name, ...names].join('_').replaceAll(/_+$/g, '');
     return name.length > 100 ? undefined : name;
+  }
+
+  /** Returns the name of a type of a package that was written before: in full at each place, such types take megabytes. */
+  #repeated(type: Type): string | undefined {
+    const name = this.#inlined.has(type) ? (type.getAliasSymbol() ?? type.getSymbol())?.name : undefined;
+    return name !== undefined && /^[A-Za-z]\w*$/.test(name) ? name : undefined;
   }
 
   #typeArguments(type: Type): readonly Type[] {
@@ -261,6 +275,8 @@ export class SchemaWriter {
     const known = this.#defined.get(type);
     if (known) return this.#refer(known, type);
     const checker = this.#checker;
+    const data = this.#isEvent && this.#path.length === 1 ? this.#trackedData(type) : undefined;
+    if (data) return this.#describe(data);
     if (type.isTupleType() || (type.isTypeReference() && type.getTarget().isTupleType()))
       return this.#named(type, () => this.#tuple(type));
     if (isArray(type)) return { type: 'array', items: this.#element(checker.getTypeArguments(type)[0]) };
@@ -268,18 +284,31 @@ export class SchemaWriter {
     if (this.#isCallable(type)) return undefined;
     const properties = checker.getPropertiesOfType(type);
     const toJson = properties.find(({ name }) => name === 'toJSON');
-    if (toJson) return this.#at('.toJSON()', () => this.#result(toJson));
+    if (toJson) return this.#at('.toJSON()', () => this.#result(toJson, type));
     const bases = this.#basesOf(type);
     // Such as `JsonArray` of Prisma and `RowList` of postgres.
     if (bases.some(isArray)) return this.#named(type, () => this.#list(type));
     for (const name of [type, ...bases].map(runtimeClassOf)) {
-      const inPlace = typedArray.test(name) ? { type: 'object' } : classesWithoutJson[name];
-      if (inPlace) {
-        const own = type.getSymbol()?.name ?? name;
-        return this.#leaveOpen(`is of the class ${own}, which JSON does not have`, inPlace);
-      }
+      const isObject = typedArray.test(name) || classesWithoutJson.has(name);
+      if (!isObject && !anyIterable.test(name)) continue;
+      const own = type.getSymbol()?.name ?? name;
+      // A whole output may be sent as bytes.
+      const schema = isObject && this.#path.length > 1 ? { type: 'object' } : {};
+      return this.#leaveOpen(`is of the class ${own}, which JSON does not have`, schema);
     }
+    const isEmpty = properties.length === 0 && checker.getIndexInfosOfType(type).length === 0;
+    if (isEmpty && (type.getSymbol()?.flags ?? 0) & SymbolFlags.TypeLiteral) return this.#leaveOpen('is {}');
     return this.#named(type, () => this.#properties(type, properties));
+  }
+
+  /** Returns what an event of `tracked()` has besides its id; `undefined` for another event. */
+  #trackedData(type: Type): Type | undefined {
+    const symbol = type.getAliasSymbol() ?? type.getSymbol();
+    const isTracked =
+      symbol?.name === 'TrackedData' &&
+      symbol.declarations.some(({ path }) => path.includes('/@trpc/server/'));
+    const data = isTracked ? this.#checker.getPropertyOfType(type, 'data') : undefined;
+    return data && this.#checker.getTypeOfSymbol(data);
   }
 
   /** Returns the members of an intersection, or what a class or an interface extends, and what those extend. */
@@ -309,11 +338,13 @@ export class SchemaWriter {
     return isCallable;
   }
 
-  #result(method: TypeSymbol): Described {
+  #result(method: TypeSymbol, owner: Type): Described {
     const type = this.#checker.getTypeOfSymbol(method);
     const [signature] = type ? this.#checker.getSignaturesOfType(type, SignatureKind.Call) : [];
     const result = signature && this.#checker.getReturnTypeOfSignature(signature);
-    return result ? this.#describe(result) : this.#leaveOpen('is not known');
+    if (result === undefined) return this.#leaveOpen('is not known');
+    if (this.#mayBeAbsent(result)) this.#absentByJson.add(owner);
+    return this.#describe(result);
   }
 
   /** An element that JSON does not have is `null`. */
@@ -385,7 +416,7 @@ export class SchemaWriter {
       TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike;
     if (type.isUnionType()) return type.getTypes().some((member) => this.#mayBeAbsent(member));
     return type.flags & (TypeFlags.Object | TypeFlags.Intersection)
-      ? this.#isCallable(type)
+      ? this.#isCallable(type) || this.#absentByJson.has(type)
       : (type.flags & absent) !== 0;
   }
 }

@@ -1,10 +1,16 @@
-// Routers whose types `routerTypes.test.ts` reads. None of them runs.
+// Routers whose types `outputsCommand.test.ts` reads. None of them runs.
 import { type AnyQueryProcedure, type AnyRouter, initTRPC, lazy, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 
 const t = initTRPC.create();
 
 const unknown: unknown = null;
+
+class Itself {
+  toJSON() {
+    return this;
+  }
+}
 
 /** An animal. */
 interface Pet {
@@ -30,6 +36,10 @@ export const openRouter = t.router({
   missing: t.procedure.query((): Missing => null),
   unknown: t.procedure.query(() => ({ list: [unknown] })),
   union: t.procedure.query((): { at: 1; rest: unknown } | { at: 2; rest: unknown } => ({ at: 1, rest: 1 })),
+  iterable: t.procedure.query((): Iterable<string> => ['a']),
+  set: t.procedure.query(() => ({ all: new Set<string>() as ReadonlySet<string> })),
+  empty: t.procedure.query((): { value: {} } => ({ value: 'a' })),
+  itself: t.procedure.query(() => new Itself()),
   bigint: t.procedure.query(() => ({ size: 1n })),
   map: t.procedure.query(() => ({ byName: new Map<string, Date>() })),
   bytes: t.procedure.query(() => new Uint8Array(1)),
@@ -47,6 +57,10 @@ interface Endless<Value> {
 export const eventRouter = t.router({
   plain: t.procedure.subscription(async function* () {
     yield 1;
+  }),
+  mixed: t.procedure.subscription(async function* () {
+    yield tracked('1', 'one');
+    yield 2;
   }),
   tracked: t.procedure.subscription(async function* () {
     yield tracked('1', { id: 1 });
