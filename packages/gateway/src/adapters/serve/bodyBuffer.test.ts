@@ -224,7 +224,6 @@ it('ChunkCounter counts the chunks of each turn of the event loop for itself', a
 });
 
 it('a body of which too much was dropped before the response will end its connection', async () => {
-  const source = { controlBody: () => {}, onBodyEnd: () => {} };
   const buffer = new BodyBuffer(1.5 * mebibyte, Infinity, source);
   await expect(buffer.read(1024)).rejects.toThrow(BodyTooLargeError);
   buffer.push(new Uint8Array(0.75 * mebibyte), false);
