@@ -41,7 +41,7 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
   });
 
   test('creates continue with a new block after the response to a lease was lost', async () => {
-    const { proxy, open } = await proxiedDatabase(1000);
+    const { proxy, open } = await proxiedDatabase(5000);
     const store = await open();
     await store.ready();
     proxy.set({ kind: 'cutResponses', percent: 100, only: 'counters' });
