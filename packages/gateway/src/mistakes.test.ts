@@ -69,6 +69,14 @@ it('createGateway rejects an operationId that returns a promise, and ignores its
   ).toContain('document.operationId returned a promise for it; return a string, such as its path.');
 });
 
+it('createGateway rejects idempotency keys of clients that it cannot tell apart', async () => {
+  const pay = t.procedure.meta({ idempotencyKey: 'optional' }).mutation(() => 1);
+  const message = await messageOf(create({ idempotency: {} }, { pay }));
+  expect(message).toContain('Procedure "pay" accepts idempotency keys, but without authentication');
+  await create({ idempotency: {}, authentication: bearer({ verify }) }, { pay });
+  await create({ idempotency: { caller: () => undefined } }, { pay });
+});
+
 it('serve rejects an unknown option of tls', async () => {
   const gateway = await create({});
   // @ts-expect-error options that the types reject

@@ -39,6 +39,7 @@ export async function openShape<Router extends AnyTRPCRouter>(router: Router, op
     router,
     createContext: ({ response }) => ({ response }) as never,
     document: { title: 'Shape', version: '1.0.0' },
+    idempotency: { caller: () => undefined },
     onResponse: (record) => records.push(record),
     ...options,
   });

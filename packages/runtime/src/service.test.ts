@@ -23,6 +23,7 @@ const logWith = (own: Partial<ServiceLog> = {}, requests?: OpenedLog['requests']
 
 const payments = (options: Partial<GatewayOptions<typeof router, unknown>>) =>
   createGateway({
+    idempotency: { caller: () => undefined },
     ...options,
     router,
     createContext: () => ({}),

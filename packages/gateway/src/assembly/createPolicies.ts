@@ -9,6 +9,7 @@ import { errorMapper, type ToError } from '../calls/mapError.ts';
 import { requirePolicies } from '../calls/policy.ts';
 import { Recorder } from '../calls/recorder.ts';
 import { clientTimeoutPolicy, type RequestPolicy } from '../calls/requestContext.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import { describedHeaders } from '../openapi/describedHeaders.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { corsPolicy } from '../policies/cors.ts';
@@ -16,6 +17,7 @@ import { createIdempotency, type Idempotency } from '../policies/idempotency.ts'
 import { createRateLimit, type RateLimit } from '../policies/rateLimit.ts';
 import { arrangePolicies, type RequestPolicies } from '../policies/requestPolicies.ts';
 import { securityHeadersPolicy } from '../policies/securityHeaders.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import type { ServedService } from './readService.ts';
 
 /** The policies of a gateway, and the state that they share with the protocols. */
@@ -65,6 +67,8 @@ export function createPolicies(
   ];
   const ofService = options.policies ?? [];
   requirePolicies(ofService);
+  const stored = [...procedures.values()].find(({ isReplayed }) => isReplayed);
+  if (stored && !isProtected && !options.idempotency?.caller) requireCaller(stored);
   return {
     policies: arrangePolicies(own, [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)], ofService),
     calls,
@@ -73,8 +77,17 @@ export function createPolicies(
     mapError,
     failedAttempts,
     rateLimit,
-    idempotency: [...procedures.values()].some(({ isReplayed }) => isReplayed)
-      ? createIdempotency(options.idempotency ?? {}, limits, calls, options.state)
-      : undefined,
+    idempotency: stored && createIdempotency(options.idempotency ?? {}, limits, calls, options.state),
   };
+}
+
+/**
+ * Rejects keys whose clients cannot be told apart: `createContext` may know their users, but it runs after the response
+ * to the key of another user would have been sent.
+ * @throws {GatewayError}
+ */
+function requireCaller({ path }: Procedure): never {
+  throw new GatewayError(
+    `Procedure "${path}" accepts idempotency keys, but without authentication all clients share theirs, and receive each other's responses. Set idempotency: { caller: ({ request }) => … }, which returns what names the user, such as the value of the session cookie; or () => undefined, if everyone may receive every response.`,
+  );
 }

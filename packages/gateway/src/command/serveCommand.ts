@@ -49,6 +49,8 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     createContext: (options: ContextOptions<unknown>) =>
       createForeignContext(...foreignContextArguments(options)),
     policies: [loopbackOnly],
+    // The one client is on this machine.
+    idempotency: { caller: () => undefined },
     mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
     ...(docs && { routes: docs }),
   };

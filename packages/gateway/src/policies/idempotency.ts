@@ -24,7 +24,8 @@ export interface IdempotencyOptions<Identity> {
   readonly ttlMs?: number;
   /**
    * Returns the caller that an idempotency key belongs to, so that two callers may use the same key, or `undefined` for
-   * the default: the credential; all callers without a credential share one set of keys.
+   * the default: the credential; all callers without a credential share one set of keys. Required without
+   * `authentication`.
    */
   readonly caller?: (caller: Caller<Identity>) => string | undefined;
 }

@@ -67,7 +67,7 @@ async function start(
       .mutation(({ input: { length } }) => `${run()}`.padEnd(length, 'ü')),
   });
   const { fetch } = await testGateway(router, {
-    idempotency,
+    idempotency: { caller: () => undefined, ...idempotency },
     ...(state && { state }),
     maxResponseSize,
     onResponse: () => {},

@@ -15,5 +15,6 @@ export const testGateway = <Router extends AnyTRPCRouter, Identity = unknown>(
     router,
     createContext: ({ response }) => ({ response }) as never,
     document: { title: 'Test', version: '0.0.0' },
+    idempotency: { caller: () => undefined },
     ...options,
   });

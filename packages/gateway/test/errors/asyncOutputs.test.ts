@@ -34,6 +34,7 @@ async function start(...policies: readonly Policy[]): Promise<Server> {
     document: { title: 'Outputs', version: '0.0.0' },
     mcp: mcp(),
     policies,
+    idempotency: { caller: () => undefined },
     // Errors are not logged.
     onResponse: () => {},
   });

@@ -469,6 +469,7 @@ async function start(name: HookName, hook: Switch) {
     createContext: () => ({}),
     document,
     mcp: mcp(),
+    idempotency: { caller: () => undefined },
     callTimeoutMs: 1000,
     spool,
     routes: { '/page': page },

@@ -12,7 +12,9 @@ import { createToolGateway } from './toolRouter.ts';
 async function heapGrowth(calls: number): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const { gateway, records, seen } = await createToolGateway({ idempotency: { ttlMs: 1 } });
+  const { gateway, records, seen } = await createToolGateway({
+    idempotency: { ttlMs: 1, caller: () => undefined },
+  });
   const server = { fetch: gateway.fetch, origin: 'http://localhost' };
   const kinds: readonly ((id: number) => Promise<unknown>)[] = [
     (id) => call(server, 'books_add', { id, title: 'A' }, { id }),

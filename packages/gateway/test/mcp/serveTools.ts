@@ -21,6 +21,7 @@ export async function inProcess(
     createContext: ({ identity }) => ({ user: identity }),
     document: { title: 'Tools', version: '1' },
     mcp: mcp(),
+    idempotency: { caller: () => undefined },
     onResponse: (record) => void records.push(record),
     ...options,
   });

@@ -263,6 +263,7 @@ async function create(
     createContext: ({ identity }) => ({ user: identity }),
     document: { title: 'Books', version: '1.2.3' },
     mcp: mcp(),
+    idempotency: { caller: () => undefined },
     onResponse: (record) => records.push(record),
     ...options,
   });
