@@ -65,18 +65,29 @@ function moduleOf(snippet: string): string {
   return `import { ${used.join(', ')} } from './names.ts';\n${code}export {};\n`;
 }
 
-const pages = ['events', 'mcp', 'mounting', 'streams', 'uws', 'websockets'];
+/** Pages of docs, with the languages of their snippets. Of the others, CI starts the programs. */
+const pages = {
+  events: ['ts', 'typescript'],
+  mcp: ['ts'],
+  'migrating/from-orpc': ['ts'],
+  'migrating/from-trpc-to-openapi': ['typescript'],
+  'migrating/from-ts-rest': ['ts'],
+  mounting: ['typescript'],
+  streams: ['ts'],
+  websockets: ['ts'],
+} as const;
 
-test('the snippets of the pages on serving compile', async () => {
+test('the snippets of the pages compile', async () => {
   const { write, compile } = await newSnippets();
   await write({ 'names.ts': namesModule });
-  for (const page of pages) {
+  for (const [page, languages] of Object.entries(pages)) {
     const { blocks } = await readReadme(`docs/${page}.md`);
-    // The programs of docs/mounting.md are files that CI starts.
-    const snippets = [...(page === 'mounting' ? [] : blocks('ts')), ...blocks('typescript')];
+    const snippets = languages.flatMap(blocks);
     expect({ page, count: snippets.length }).not.toEqual({ page, count: 0 });
     await write(
-      Object.fromEntries(snippets.map((snippet, index) => [`${page}${index}.ts`, moduleOf(snippet)])),
+      Object.fromEntries(
+        snippets.map((snippet, index) => [`${page.replace('/', '-')}${index}.ts`, moduleOf(snippet)]),
+      ),
     );
   }
   await expect(compile()).resolves.toBeUndefined();
