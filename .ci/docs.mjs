@@ -21,8 +21,8 @@ function docsBefore({ comments, text }, start) {
   const [docs = '', ...examples] = lines.split('@example\n');
   const tags = docs
     .replaceAll(/@param (\w+)/g, '\n`$1`:')
-    .replaceAll(/@returns (\w)/g, '\nReturns $1')
-    .replaceAll(/@throws \{(\w+)\}/g, '\nThrows `$1`');
+    .replaceAll(/@returns/g, '\nReturns')
+    .replaceAll(/@throws(?: \{(\w+)\})?/g, (_, error) => `\nThrows${error ? ` \`${error}\`` : ''}`);
   return [tags.trim(), ...examples.map((code) => `\`\`\`ts\n${code.trim()}\n\`\`\``)].join('\n\n').trim();
 }
 
