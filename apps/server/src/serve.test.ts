@@ -47,12 +47,12 @@ test('every start on a terminal says where the data and the docs page are', asyn
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const wasTTY = process.stderr.isTTY;
   process.stderr.isTTY = true;
-  const { close, origin } = await startServer(configuration, { openStore });
+  const server = await startServer(configuration, { openStore });
   process.stderr.isTTY = wasTTY;
   const written = write.mock.calls.flat().join('');
   write.mockRestore();
-  await close();
-  expect(written).toContain(`The pet store of the data folder /pets. Docs page: ${origin}/docs\n`);
+  await server.close();
+  expect(written).toContain(`The pet store of the data folder /pets. Docs page: ${server.origin}/docs\n`);
 });
 
 test('close waits for the creation of the first key before it closes the store', async () => {
