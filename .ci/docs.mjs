@@ -38,7 +38,7 @@ function printType(file, name) {
     const docs = docsBefore({ comments, text }, member.start);
     return [`### ${member.key.name}`, shown, docs].filter((part) => part !== '').join('\n\n');
   });
-  return [docsBefore({ comments, text }, statement.start), ...members].join('\n\n');
+  return [docsBefore({ comments, text }, statement.start), ...members].join('\n\n').trim();
 }
 
 /** Prints which packages import which, without an arrow that others imply. */

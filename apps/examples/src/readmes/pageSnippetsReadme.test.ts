@@ -16,7 +16,6 @@ export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
 export { createWSClient, httpSubscriptionLink, retryLink, wsLink } from '@trpc/client';
 export { tracked } from '@trpc/server';
 export { writeFile } from 'node:fs/promises';
-export { createServer } from 'node:http';
 export { z };
 
 export const t = initTRPC.meta<GatewayMeta>().create();
@@ -39,14 +38,10 @@ export declare const url: string;
 export declare const log: EventLog;
 export declare const askModel: (question: string, signal: AbortSignal) => AsyncIterable<string>;
 export declare const changes: EventChannel<z.infer<typeof Change>>;
-export declare const listAnimals: (shelter: string) => Promise<object[]>;
 export declare const loadAnimals: () => Promise<void>;
 export declare const show: (change: object) => void;
 export declare const certFile: string;
 export declare const keyFile: string;
-export declare const pool: {
-  query(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-};
 `;
 const exportedNames = [
   ...namesModule.matchAll(/^export (?:declare )?(?:const )?(?:\{ ([^}]*) \}|(\w+))/gm),
