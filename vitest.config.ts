@@ -39,10 +39,7 @@ if (!hasUws) {
 }
 
 /** Tests that read files of the whole repository. */
-const repository = [
-  'packages/gateway/src/{layers,optionTables}.test.ts',
-  'apps/examples/src/readmes/citations.test.ts',
-];
+const repository = ['packages/gateway/src/layers.test.ts', 'apps/examples/src/readmes/citations.test.ts'];
 /** Tests of the readmes. */
 const documents = ['apps/examples/src/readmes/*Readme*.test.ts'];
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Writes llms.txt (https://llmstxt.org), the list of all documents for coding agents, from docs/gateway/README.md and
-// docs/README.md. `--check` writes nothing, and fails if the file is out of date.
+// Writes llms.txt (https://llmstxt.org), the list of all documents for coding agents, from docs/README.md. `--check` writes
+// nothing, and fails if the file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,25 +29,13 @@ function entriesOf(text, page) {
 const sectionsOf = (page) =>
   read(page)
     .split(/^## /m)
-    .map((text, index) => ({ heading: index === 0 ? undefined : text.slice(0, text.indexOf('\n')), text }))
-    .map(({ heading, text }) => ({ heading, entries: entriesOf(text, page) }))
-    .filter(({ entries }) => entries.length > 0);
+    .slice(1)
+    .map((text) => ({ heading: text.slice(0, text.indexOf('\n')), entries: entriesOf(text, page) }));
 
 const { description } = JSON.parse(read('packages/gateway/package.json'));
-const gateway = sectionsOf('docs/gateway/README.md').flatMap(({ entries }) => entries);
-const others = sectionsOf('docs/README.md').map(({ heading = 'Start', entries }) => ({ heading, entries }));
 const skill = 'packages/gateway/skills/trpc-gateway/SKILL.md';
-const sections = [
-  {
-    heading: 'Start',
-    entries: [
-      `- [Skill](${skill}): add the gateway to a tRPC app, write metadata, read an error`,
-      ...others.filter(({ heading }) => heading === 'Start').flatMap(({ entries }) => entries),
-    ],
-  },
-  { heading: 'The gateway', entries: gateway },
-  ...others.filter(({ heading }) => heading !== 'Start'),
-];
+const start = `- [Skill](${skill}): add the gateway to a tRPC app, write metadata, read an error`;
+const sections = [{ heading: 'Start', entries: [start] }, ...sectionsOf('docs/README.md')];
 const text = [
   '# trpc-gateway',
   `> ${description}. With a pet store that runs on it.`,

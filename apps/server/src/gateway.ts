@@ -6,6 +6,7 @@ import { bearerAuth, type VerifyToken } from './bearerAuth.ts';
 import type { Configuration } from './configuration/configuration.ts';
 import { gatewayOptions } from './configuration/options.ts';
 import { showFirstKey } from './firstKey.ts';
+import { placeOf } from './store/missingStore.ts';
 import type { ServedStore } from './store/servedStore.ts';
 import { storeChecks } from './store/storeFailure.ts';
 
@@ -66,6 +67,8 @@ export async function startPetStore(
     startupLogFields,
     onListening(origin) {
       logUnavailability();
+      if (context.isFirst && process.stderr.isTTY)
+        process.stderr.write(`The pet store of the ${placeOf(configuration)}. Docs page: ${origin}/docs\n`);
       // After the port is open: the key is shown only once, and a start that fails must not use that up.
       return showFirstKey(origin, store, configuration, context);
     },

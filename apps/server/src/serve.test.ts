@@ -39,6 +39,22 @@ test('startServer fails with the error of the store and closes it if the first k
   expect(close).toHaveBeenCalledOnce();
 });
 
+test('every start on a terminal says where the data and the docs page are', async () => {
+  const { openStore } = await countingStore(({ keys }) => ({
+    keys: { ...keys, addFirst: async () => false },
+  }));
+  const configuration = readConfiguration({ PORT: '0', DATA_DIR: '/pets', LOG_LEVEL: 'silent' });
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const wasTTY = process.stderr.isTTY;
+  process.stderr.isTTY = true;
+  const server = await startServer(configuration, { openStore });
+  process.stderr.isTTY = wasTTY;
+  const written = write.mock.calls.flat().join('');
+  write.mockRestore();
+  await server.close();
+  expect(written).toContain(`The pet store of the data folder /pets. Docs page: ${server.origin}/docs\n`);
+});
+
 test('close waits for the creation of the first key before it closes the store', async () => {
   let adding = () => {};
   const isAdding = new Promise<void>((resolve) => (adding = resolve));

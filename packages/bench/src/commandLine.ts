@@ -3,7 +3,7 @@ import { cases } from './cases.ts';
 import { contenders, type Suite } from './contenders.ts';
 import { httpArena } from './httpArena/httpArena.ts';
 
-/** The pet store's cases, and those of HttpArena, written again for the same work (docs/bench/published.md). */
+/** The pet store's cases, and those of HttpArena, written again for the same work (docs/bench/README.md). */
 export const suites: Readonly<Record<string, Suite>> = {
   pets: { cases, contenders },
   'http-arena': httpArena,

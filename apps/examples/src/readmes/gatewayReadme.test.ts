@@ -26,8 +26,8 @@ for (const part of readmes.flatMap(({ text }) => text.split(/^(?=```ts\n\/\/ )/m
   if (lines.length > 0) curls.set(server, [...(curls.get(server) ?? []), ...lines]);
 }
 
-test('the 16 programs of the README of trpc-gateway and of the pages of docs/gateway compile', async () => {
-  expect(Object.keys(programs)).toHaveLength(16);
+test('the 15 programs of the README of trpc-gateway and of the pages of docs/gateway compile', async () => {
+  expect(Object.keys(programs)).toHaveLength(15);
   const { compile } = await writePrograms();
   await compile();
 });
@@ -38,8 +38,8 @@ test.for(['inProcess.ts', 'client.ts', 'retries.ts'])('%s prints its last commen
   expect(await run(program)).toBe(`${printedBy(programs[program] ?? '')}\n`);
 });
 
-test('curl lines are read for seven servers', () => {
-  expect(curls).toHaveLength(7);
+test('curl lines are read for six servers', () => {
+  expect(curls).toHaveLength(6);
 });
 
 test.for([...curls])('the curl lines of %s print the comments below them', async ([server, lines]) => {

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import type { RunOptions } from 'trpc-gateway-runtime';
 import { expect, test } from 'vitest';
 import { curlLines, newSnippets, readReadme } from './readme.ts';
 
@@ -15,26 +14,6 @@ test('the gateway in the README compiles, and serves its greeting over tRPC, RES
   const lines = curlLines(root.text);
   expect(lines).toHaveLength(3);
   await expectPrinted(lines);
-});
-
-test('the README of trpc-gateway-runtime lists every option of run', () => {
-  const options = {
-    start: true,
-    server: true,
-    listen: true,
-    log: true,
-    telemetry: true,
-    docs: true,
-    admin: true,
-    workers: true,
-    preventRestart: true,
-    explain: true,
-    expectedErrors: true,
-  } satisfies Record<keyof RunOptions, true>;
-  const [, section = ''] = runtime.text.split('## Options of `run`\n');
-  const [list = ''] = /(?:^- .*\n)+/m.exec(section) ?? [];
-  const names = [...list.matchAll(/^- `(\w+)`/gm)].map(([, name]) => name);
-  expect(names).toEqual(Object.keys(options));
 });
 
 test('the server in the README of trpc-gateway-runtime compiles, and has health checks, metrics and a docs page', async () => {

@@ -16,7 +16,6 @@ export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
 export { createWSClient, httpSubscriptionLink, retryLink, wsLink } from '@trpc/client';
 export { tracked } from '@trpc/server';
 export { writeFile } from 'node:fs/promises';
-export { createServer } from 'node:http';
 export { z };
 
 export const t = initTRPC.meta<GatewayMeta>().create();
@@ -39,14 +38,10 @@ export declare const url: string;
 export declare const log: EventLog;
 export declare const askModel: (question: string, signal: AbortSignal) => AsyncIterable<string>;
 export declare const changes: EventChannel<z.infer<typeof Change>>;
-export declare const listAnimals: (shelter: string) => Promise<object[]>;
 export declare const loadAnimals: () => Promise<void>;
 export declare const show: (change: object) => void;
 export declare const certFile: string;
 export declare const keyFile: string;
-export declare const pool: {
-  query(text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-};
 `;
 const exportedNames = [
   ...namesModule.matchAll(/^export (?:declare )?(?:const )?(?:\{ ([^}]*) \}|(\w+))/gm),
@@ -65,18 +60,29 @@ function moduleOf(snippet: string): string {
   return `import { ${used.join(', ')} } from './names.ts';\n${code}export {};\n`;
 }
 
-const pages = ['events', 'mcp', 'mounting', 'streams', 'uws', 'websockets'];
+/** Pages of docs, with the languages of their snippets. Of the others, CI starts the programs. */
+const pages = {
+  events: ['ts', 'typescript'],
+  mcp: ['ts'],
+  'migrating/from-orpc': ['ts'],
+  'migrating/from-trpc-to-openapi': ['typescript'],
+  'migrating/from-ts-rest': ['ts'],
+  mounting: ['typescript'],
+  streams: ['ts'],
+  websockets: ['ts'],
+} as const;
 
-test('the snippets of the pages on serving compile', async () => {
+test('the snippets of the pages compile', async () => {
   const { write, compile } = await newSnippets();
   await write({ 'names.ts': namesModule });
-  for (const page of pages) {
+  for (const [page, languages] of Object.entries(pages)) {
     const { blocks } = await readReadme(`docs/${page}.md`);
-    // The programs of docs/mounting.md are files that CI starts.
-    const snippets = [...(page === 'mounting' ? [] : blocks('ts')), ...blocks('typescript')];
+    const snippets = languages.flatMap(blocks);
     expect({ page, count: snippets.length }).not.toEqual({ page, count: 0 });
     await write(
-      Object.fromEntries(snippets.map((snippet, index) => [`${page}${index}.ts`, moduleOf(snippet)])),
+      Object.fromEntries(
+        snippets.map((snippet, index) => [`${page.replace('/', '-')}${index}.ts`, moduleOf(snippet)]),
+      ),
     );
   }
   await expect(compile()).resolves.toBeUndefined();

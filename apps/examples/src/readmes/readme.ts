@@ -22,7 +22,7 @@ type CurlLines = readonly (readonly [line: string, printed: string])[];
 interface Readme {
   readonly text: string;
   /** The blocks of a language, in order. */
-  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'python' | 'text') => readonly string[];
+  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'text') => readonly string[];
   /** The programs by the file name in their first line, and one side of the diffs. Other blocks are fragments. */
   readonly programs: (side?: Side) => Files;
 }

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { StoreError } from '@petstore/core';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from '../configuration/configuration.ts';
+import { placeOf } from '../store/missingStore.ts';
 import { openStore } from '../store/openStore.ts';
 import { makeFirstKey } from '../firstKey.ts';
 
@@ -11,14 +11,13 @@ import { makeFirstKey } from '../firstKey.ts';
  * @throws {CommandError} if there is a store
  */
 export async function runInit(configuration: Configuration): Promise<string> {
-  const { API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
-  const place = MONGODB_URI === undefined ? `data folder ${resolve(DATA_DIR)}` : `database ${MONGODB_DB}`;
+  const place = placeOf(configuration);
   const exists = () => new CommandError(`There is already a store in the ${place}. Nothing was changed.`);
   if (await hasStore(configuration)) throw exists();
   const store = await openStore({ ...configuration, CREATE_STORE: 'auto' });
   try {
     await store.ready();
-    if (API_KEY !== undefined)
+    if (configuration.API_KEY !== undefined)
       return `Created a store without a key in the ${place}, because API_KEY is set.`;
     const key = await makeFirstKey(store);
     if (key === undefined) throw exists();

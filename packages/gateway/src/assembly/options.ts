@@ -48,7 +48,7 @@ export interface GatewayOptions<
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
-  /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
+  /** Base path of tRPC, over HTTP and WebSocket; `/` only without REST. Default: `/trpc`. */
   readonly trpcBasePath?: `/${string}`;
   /**
    * Options of tRPC's own adapters: `allowBatching`, `allowMethodOverride`, `maxBatchSize`, `responseMeta` and `onError`.
@@ -132,7 +132,8 @@ export interface GatewayOptions<
   readonly state?: State;
   /**
    * Addresses and CIDR ranges of your proxies. If one of them sends a request, the client's address is read from
-   * `X-Forwarded-For`. Default: none; the client's address is that of the connection.
+   * `X-Forwarded-For`. Default: none; the client's address is that of the connection, so limits per address count all
+   * clients behind a proxy as one.
    * @example
    * trustProxy: ['10.0.0.0/8']
    */

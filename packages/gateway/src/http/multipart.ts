@@ -32,7 +32,8 @@ export function boundaryOf(contentType: string): string {
 /**
  * Parses a body while it arrives. Yields the head of each part, then the part's bytes in pieces. A piece shares no
  * memory with anything else. The body is read only as far as needed for the next item, and at most a chunk and a head
- * are buffered.
+ * are buffered. @remix-run/multipart-parser 0.16.3 holds each part in memory, busboy needs Node's streams, and multipasta 0.2.8
+ * has no backpressure.
  * @throws {MultipartError} for an invalid body
  */
 export async function* parseMultipart(

@@ -7,7 +7,10 @@ import type { ResponseControls } from '../http/response.ts';
  * and once per WebSocket, with the request that opened it.
  */
 export interface ContextOptions<Identity, Data extends object = object> {
-  /** The HTTP request: `request.header('user-agent')` reads a header. On a WebSocket, the request that opened it. */
+  /**
+   * The HTTP request: `request.header('user-agent')` reads a header, by its name in lower case; `path` is not decoded;
+   * `remoteAddress()` may be that of a proxy. On a WebSocket, the request that opened it.
+   */
   readonly request: HttpRequest;
   /**
    * The identity that the scheme's `verify` returned. `undefined` without `authentication`, and for a procedure with

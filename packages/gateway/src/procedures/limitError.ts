@@ -3,16 +3,18 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 
 /**
  * Names of the limits that a request can exceed, in the records of `onResponse`, and their statuses:
- * - `rate`, `failed-attempts`, `caller-runs`: 429. `in-flight`, `queue-time`, `waiting-sockets`, `runs`: 503. All with
- *   `Retry-After`. `resumable` of trpc-gateway-shared has those of runs.
+ * - `rate`, `failed-attempts`: 429 (options `rateLimit`, `failedAttempts`). `in-flight`, `queue-time`: 503 (`maxInFlight`,
+ *   `maxQueueMs`, and subscriptions that wait). `waiting-sockets`: 503, WebSockets without a credential. `runs`: 503, and
+ *   `caller-runs`: 429, of `resumable` of trpc-gateway-shared. All with `Retry-After`.
  * - `stopping`: 503, of a call on a WebSocket that arrives while the server stops.
- * - `socket-calls`: 429, of one call on a WebSocket, whose errors have no headers.
- * - `call-timeout`: 504.
- * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The adapter enforces the last two.
- * - `message-bytes` (413): a WebSocket message is too large. Its calls are rejected, or the adapter closes the socket.
+ * - `socket-calls`: 429, of one of too many concurrent calls on a WebSocket, whose errors have no headers.
+ * - `call-timeout`: 504 (`callTimeoutMs`, or the client's deadline).
+ * - `body-bytes`, `response-bytes`: 413 (`maxBodySize` or `upload`, `maxResponseSize`). `url-bytes`: 414, and `header-bytes`:
+ *   431 (`maxHeaderSize` of `serve`).
+ * - `message-bytes`: 413, a WebSocket message is too large. Its calls are rejected, or the adapter closes the socket.
  * - `messages`, `pings` and `unsent-bytes` (429) close a WebSocket: the client sent too many messages at once, malformed
  *   messages or pings, or does not read.
- * - `query-parameters`, `batch-size`, `json-containers`, `json-depth`: 400.
+ * - `query-parameters` (1,000), `batch-size` (`trpc.maxBatchSize`), `json-containers` (65,536), `json-depth` (100): 400.
  */
 export type Limit =
   | 'batch-size'

@@ -69,7 +69,7 @@ export const compatibility = optional(
   "'trpc-to-openapi' or 'trpc-to-openapi-express'",
 );
 
-export const restRules: OptionRules<RestMeta> = {
+const restRules: OptionRules<RestMeta> = {
   method: optional(
     (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE)$/.test(value),
     'one of GET, POST, PUT, PATCH, DELETE',
@@ -164,7 +164,7 @@ const toolRules: OptionRules<McpMeta> = {
   } satisfies OptionRules<NonNullable<McpMeta['annotations']>>),
 };
 
-export const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
+const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
   mcp: optional(
     (value) => typeof value === 'boolean' || isObject(value),
     "true, or an object such as mcp: { description: 'Adds a book.' }",

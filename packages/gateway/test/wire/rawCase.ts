@@ -11,7 +11,7 @@ export interface RawCase {
   /** The behaviour of the adapter on uWebSockets.js 20.69, in the format of `describeReceived`. */
   readonly uws: string;
   /**
-   * The heading of a known limitation of uWebSockets.js in docs/uws.md. The case then pins the current behaviour,
+   * The heading of a known limitation of uWebSockets.js in docs/adapters.md. The case then pins the current behaviour,
    * which violates the RFC. If another version of uWebSockets.js fixes it, the case fails and this field must be removed.
    */
   readonly knownLimitation?: string;

@@ -107,7 +107,7 @@ describe.runIf(has('a port'))('raw HTTP', () => {
         const isSame =
           !isUws && isRejection(description) && isRejection(rawCase.uws) && rawCase.serves.length === 0;
         expect(isSame ? rawCase.uws : description).toBe(rawCase.uws);
-        // If a known limitation is fixed, the table and docs/uws.md must be updated.
+        // If a known limitation is fixed, the table and docs/adapters.md must be updated.
         const { knownLimitation } = rawCase;
         expect({ isCorrect: problemsOf(onGateway, rawCase).length === 0, knownLimitation }).toEqual({
           isCorrect: knownLimitation === undefined,
@@ -135,8 +135,8 @@ describe.runIf(has('a port'))('raw HTTP', () => {
     expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length);
   });
 
-  it('docs/uws.md has a heading for each known limitation', async () => {
-    const page = await readFile(new URL('../../../../docs/uws.md', import.meta.url), 'utf8');
+  it('docs/adapters.md has a heading for each known limitation', async () => {
+    const page = await readFile(new URL('../../../../docs/adapters.md', import.meta.url), 'utf8');
     const missing = allCases.filter(
       ({ knownLimitation }) => knownLimitation !== undefined && !page.includes(`### ${knownLimitation}\n`),
     );

@@ -2,7 +2,7 @@
 export interface StrictReading {
   /** The requests, as method and target, up to the first invalid one or the one that closes the connection. */
   readonly requests: readonly string[];
-  /** Whether the bytes contain something that the adapter's parser hides from the gateway (docs/uws.md). */
+  /** Whether the bytes contain something that the adapter's parser hides from the gateway (docs/adapters.md). */
   readonly isHidden: boolean;
 }
 

@@ -17,7 +17,7 @@ import type { TlsFiles } from './tlsFiles.ts';
 
 /** Options of `serve`. Sizes are in bytes. */
 export interface ServeOptions {
-  /** Address to listen on, such as 0.0.0.0, ::1 or [::1], or a host name. Default: 127.0.0.1. */
+  /** Address to listen on, such as 0.0.0.0 (in a container), ::1 or [::1], or a host name. Default: 127.0.0.1. */
   readonly host?: string;
   /** Port to listen on, 0 to 65535; 0 chooses a free port. Default: 0. */
   readonly port?: number;

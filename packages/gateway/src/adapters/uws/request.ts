@@ -11,7 +11,7 @@ const letterP = 0x50;
  * by name.
  *
  * The parser rejects names that are not tokens. At an empty name, it ends the head and hides the following headers
- * (uWebSockets.js 20; docs/uws.md).
+ * (uWebSockets.js 20; docs/adapters.md).
  */
 class UwsHead extends RequestHead {
   #req: NativeRequest | undefined;
