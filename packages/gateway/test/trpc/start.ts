@@ -1,19 +1,12 @@
 import { createGateway } from 'trpc-gateway';
 import { onTestFinished } from 'vitest';
-import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
-import { type Endpoints, endpointsOf } from './clients.ts';
+import { endpointsOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter } from './rpcRouter.ts';
 
 /** The server of one test, with its calls and errors. */
-export interface Running {
-  readonly endpoints: Endpoints;
-  readonly server: Server;
-  readonly calls: LiveCalls;
-  /** The procedure path and error code of each `onError` call, in order. */
-  readonly errors: string[];
-}
+export type Running = Awaited<ReturnType<typeof start>>;
 
 export interface StartOptions {
   readonly maxBodySize?: number;
@@ -33,8 +26,9 @@ export const createRpcGateway = (calls: LiveCalls, errors: string[] = [], option
   });
 
 /** Starts a server for the running test. */
-export async function start(options?: StartOptions): Promise<Running> {
+export async function start(options?: StartOptions) {
   const calls = new LiveCalls();
+  /** The procedure path and error code of each `onError` call, in order. */
   const errors: string[] = [];
   const server = await serve(await createRpcGateway(calls, errors, options));
   onTestFinished(async () => void (await server.close({ timeoutMs: 1000, graceMs: 0 })));
