@@ -1,6 +1,8 @@
+import { on, once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Server } from './listen.ts';
+import { needs } from './servers.ts';
 
 /** Sends messages of tRPC on one WebSocket, which is opened again after it was closed. */
 export function socketClient({ origin }: Pick<Server, 'origin'>) {
@@ -30,38 +32,66 @@ export function socketClient({ origin }: Pick<Server, 'origin'>) {
   };
 }
 
-/** Returns the status of the request that opens a WebSocket. */
-export async function upgradeStatus(
+/** Opens a WebSocket until the test ends, and collects the messages that it receives. */
+export function openSocket(
   { origin }: Pick<Server, 'origin'>,
-  headers: Readonly<Record<string, string>>,
-): Promise<number> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`, { headers });
-  try {
-    return await new Promise<number>((resolve, reject) => {
-      socket.on('error', reject);
+  target = '/trpc',
+  headers: Readonly<Record<string, string>> = {},
+) {
+  needs('WebSockets');
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}${target}`, { headers });
+  onTestFinished(() => socket.terminate());
+  const messages: unknown[] = [];
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
+  /** Sends a message as JSON, once the socket is open. */
+  const send = (message: unknown) => {
+    const json = JSON.stringify(message);
+    if (socket.readyState === WebSocket.OPEN) socket.send(json);
+    else socket.once('open', () => socket.send(json));
+  };
+  return {
+    socket,
+    messages,
+    send,
+    /** Sends a message. Resolves with the next message from the server. */
+    call: async (message: object): Promise<unknown> => {
+      send(message);
+      const [data] = (await once(socket, 'message')) as [Buffer];
+      return JSON.parse(data.toString());
+    },
+    /** Resolves with 101, or with the status of the rejected upgrade; 0 if the connection fails. */
+    status: new Promise<number>((resolve) => {
       socket.on('open', () => resolve(101));
       socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    });
-  } finally {
-    socket.terminate();
-  }
+      socket.on('error', () => resolve(0));
+    }),
+    /** Resolves with the code and the reason of the close. */
+    closed: new Promise<readonly [code: number, reason: string]>((resolve) => {
+      socket.on('close', (code, reason) => resolve([code, reason.toString()]));
+    }),
+  };
 }
 
+/** Returns the message that calls a procedure. */
+export const callMessage = (
+  id: number,
+  method: 'query' | 'mutation' | 'subscription',
+  path: string,
+  input?: unknown,
+) => ({ id, jsonrpc: '2.0', method, params: { path, ...(input !== undefined && { input }) } });
+
 /** Sends a call on a WebSocket of its own, and returns its messages until its error. */
-export function messagesUntilError(
-  { origin }: Pick<Server, 'origin'>,
+export async function messagesUntilError(
+  server: Pick<Server, 'origin'>,
   method: string,
   path: string,
 ): Promise<string> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`);
-  onTestFinished(() => socket.terminate());
-  return new Promise((resolve) => {
-    let text = '';
-    socket.on('open', () => socket.send(JSON.stringify({ id: 1, method, params: { path } })));
-    socket.on('close', () => resolve(text));
-    socket.on('message', (data: Buffer) => {
-      text += data.toString();
-      if (text.includes('"error"')) resolve(text);
-    });
-  });
+  const { send, socket } = openSocket(server);
+  send({ id: 1, method, params: { path } });
+  let text = '';
+  for await (const [data] of on(socket, 'message', { close: ['close'] })) {
+    text += String(data);
+    if (text.includes('"error"')) break;
+  }
+  return text;
 }

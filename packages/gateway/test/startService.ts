@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, createGateway, type RequestRecord, type Gateway, type GatewayOptions } from 'trpc-gateway';
+import { bearer, createGateway, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
+import { observable } from '@trpc/server/observable';
 import { onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Server } from './listen.ts';
-import { needs, serve } from './servers.ts';
+import { serve } from './servers.ts';
+import { openSocket } from './socketClient.ts';
 
 /** Counts what happens to the calls of the router. */
 interface Counters {
@@ -21,6 +21,8 @@ interface Counters {
   serialized: number;
   /** Calls of `write` that have run. */
   written: number;
+  /** Ends the calls of `waits` and `startsLate`. */
+  readonly release: PromiseWithResolvers<void>;
 }
 
 const t = initTRPC.meta<GatewayMeta>().create();
@@ -50,9 +52,10 @@ function createRouter(counters: Counters) {
       .query(() => 0),
     write: t.procedure
       .meta({ openapi: { method: 'POST', path: '/write' } })
-      .input(z.object({ value: z.json() }))
+      .input(z.object({ value: z.json(), ms: z.int().default(0) }))
       .output(z.string())
-      .mutation(() => {
+      .mutation(async ({ input }) => {
+        await sleep(input.ms);
         counters.written += 1;
         return 'written';
       }),
@@ -81,6 +84,11 @@ function createRouter(counters: Counters) {
       .input(Ms)
       .output(z.int())
       .query(({ input }) => wait(input.ms, undefined)),
+    /** Completes when `release` resolves. */
+    waits: t.procedure.query(async () => {
+      await counters.release.promise;
+      return 'released';
+    }),
     open: t.procedure
       .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
       .output(z.string())
@@ -176,6 +184,33 @@ function createRouter(counters: Counters) {
           yield n;
         }
       }),
+    /** Yields until its signal is aborted. */
+    endless: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/endless', event: z.int() } })
+      .subscription(async function* ({ signal }) {
+        signal?.addEventListener('abort', () => counters.aborted.push('endless'), { once: true });
+        for (let n = 1; ; n += 1) {
+          yield n;
+          await sleep(20, undefined, { signal });
+        }
+      }),
+    /** Yields nothing until its signal is aborted. */
+    silence: t.procedure.subscription(async function* ({ signal }) {
+      if (signal && !signal.aborted) await once(signal, 'abort');
+      yield 1;
+    }),
+    /** Ignores its signal and never yields. */
+    neverYields: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/never-yields', event: z.int() } })
+      .subscription(async function* () {
+        await new Promise(() => {});
+        yield 1;
+      }),
+    /** Returns its observable when `release` resolves, even if its signal is aborted. */
+    startsLate: t.procedure.subscription(async () => {
+      await counters.release.promise;
+      return observable<number>((observer) => observer.complete());
+    }),
   });
 }
 
@@ -187,32 +222,18 @@ export const otherValidKey = 'Bearer other-key';
 
 export type ServiceRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
-export interface Service {
-  readonly gateway: Gateway;
-  readonly server: Server;
-  readonly counters: Counters;
-  readonly records: RequestRecord[];
-  /** Tokens that `verify` was called with. */
-  readonly verifiedTokens: string[];
-  /** Sends a request, by default with the valid key. */
-  readonly send: (target: string, init?: ServiceRequest) => Promise<Response>;
-  readonly post: (target: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
-  /** Opens a WebSocket. */
-  readonly dial: (target?: string, headers?: Record<string, string>) => Promise<ServiceSocket>;
-}
-
-interface ServiceSocket {
-  /** 101, or the status of the rejected upgrade. */
-  readonly status: number;
-  /** Sends a message. Resolves with the next message from the server. */
-  readonly call: (message: object) => Promise<unknown>;
-  /** Resolves with the close code. */
-  readonly closed: Promise<number>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 /** Serves a gateway with these options on the adapter of this run, until the test ends. */
-export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const counters: Counters = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
+export async function startService(options: ServiceOptions = {}) {
+  const counters: Counters = {
+    begun: 0,
+    aborted: [],
+    discarded: 0,
+    serialized: 0,
+    written: 0,
+    release: Promise.withResolvers(),
+  };
   const records: RequestRecord[] = [];
   const verifiedTokens: string[] = [];
   const keys = new Map([
@@ -238,7 +259,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     await server.close({ timeoutMs: 0 });
   });
 
-  const send: Service['send'] = (target, init = {}) =>
+  /** Sends a request, by default with the valid key. */
+  const send = (target: string, init: ServiceRequest = {}): Promise<Response> =>
     server.fetch(`${server.origin}${target}`, {
       ...init,
       headers: { authorization: validKey, ...init.headers },
@@ -249,39 +271,18 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     server,
     counters,
     records,
+    /** Tokens that `verify` was called with. */
     verifiedTokens,
     send,
-    post: (target, body, headers) =>
+    post: (target: string, body: unknown, headers?: Record<string, string>) =>
       send(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    dial: (target = '/trpc', headers = {}) =>
-      dial(`${server.origin}${target}`, { authorization: validKey, ...headers }),
-  };
-}
-
-async function dial(url: string, headers: Record<string, string>): Promise<ServiceSocket> {
-  needs('WebSockets');
-  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
-  onTestFinished(() => socket.terminate());
-  socket.on('error', () => {});
-  const closed = new Promise<number>((resolve) => {
-    socket.on('close', resolve);
-  });
-  const status = await new Promise<number>((resolve) => {
-    socket.on('open', () => resolve(101));
-    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-  });
-  return {
-    status,
-    closed,
-    async call(message) {
-      socket.send(JSON.stringify(message));
-      const [data] = await once(socket, 'message');
-      return JSON.parse(String(data));
-    },
+    /** Opens a WebSocket, by default with the valid key. */
+    dial: (target = '/trpc', headers: Record<string, string> = {}) =>
+      openSocket(server, target, { authorization: validKey, ...headers }),
   };
 }
 

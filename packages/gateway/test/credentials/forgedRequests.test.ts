@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { bearer, createGateway, cookie, custom, type CorsOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
-import { upgradeStatus } from '../socketClient.ts';
+import { callMessage, openSocket } from '../socketClient.ts';
 
 // Requests that pages of other sites send with the credentials of their visitors (CSRF), to routers that check these
 // credentials in a middleware, and to those with an authentication scheme (oRPC #1846, honojs/hono csrf).
@@ -325,7 +323,7 @@ describe('a WebSocket', () => {
       for (const cors of [{ origins }, { origins, credentials: true }]) {
         const server = await start('a middleware', cors);
         for (const credential of [{}, ...ambient]) {
-          expect(await upgradeStatus(server, { ...headers, ...credential })).toBe(status);
+          expect(await openSocket(server, '/trpc', { ...headers, ...credential }).status).toBe(status);
         }
       }
     },
@@ -348,26 +346,21 @@ describe('a WebSocket', () => {
       ];
       const statuses: unknown[] = [];
       for (const [headers] of expected) {
-        statuses.push([headers, await upgradeStatus(server, { ...headers, ...credential })]);
+        statuses.push([headers, await openSocket(server, '/trpc', { ...headers, ...credential }).status]);
       }
       expect(statuses).toEqual(expected);
       const allowing = await start(check, { origins, credentials: true });
-      expect(await upgradeStatus(allowing, { ...shop, ...credential })).toBe(101);
+      expect(await openSocket(allowing, '/trpc', { ...shop, ...credential }).status).toBe(101);
     },
   );
 
   it('connection parameters with a bearer token take precedence over a cookie, which is used without them', async () => {
     needs('WebSockets');
-    const { origin } = await start('cookie()');
+    const server = await start('cookie()');
     const me = async (headers: Record<string, string>, data: Record<string, string>) => {
-      const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`, { headers });
-      socket.on('open', () => {
-        socket.send(JSON.stringify({ method: 'connectionParams', data }));
-        socket.send(JSON.stringify({ id: 1, jsonrpc: '2.0', method: 'query', params: { path: 'me' } }));
-      });
-      const [message] = (await once(socket, 'message')) as [Buffer];
-      socket.terminate();
-      return message.toString();
+      const client = openSocket(server, '/trpc?connectionParams=1', headers);
+      client.send({ method: 'connectionParams', data });
+      return JSON.stringify(await client.call(callMessage(1, 'query', 'me')));
     };
     expect(await me(session, token)).toContain('"eve"');
     expect(await me(session, {})).toContain('"ada"');
@@ -378,9 +371,11 @@ describe('a WebSocket', () => {
   it('without cors, no page of another origin opens a WebSocket', async () => {
     needs('WebSockets');
     const server = await start();
-    expect(await upgradeStatus(server, { ...shop, ...session })).toBe(403);
-    expect(await upgradeStatus(server, { ...siblings['a sibling subdomain'], ...session })).toBe(403);
-    expect(await upgradeStatus(server, { origin: server.origin, ...session })).toBe(101);
+    expect(await openSocket(server, '/trpc', { ...shop, ...session }).status).toBe(403);
+    expect(await openSocket(server, '/trpc', { ...siblings['a sibling subdomain'], ...session }).status).toBe(
+      403,
+    );
+    expect(await openSocket(server, '/trpc', { origin: server.origin, ...session }).status).toBe(101);
   });
 });
 

@@ -1,12 +1,10 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
-import { once } from 'node:events';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { WebSocket } from 'ws';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { call } from '../mcp/messages.ts';
-import { needs } from '../servers.ts';
+import { callMessage, openSocket } from '../socketClient.ts';
 import { startShape } from '../startShape.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
@@ -147,12 +145,8 @@ it.each<
 
 it('the record of a call on a WebSocket says whether it failed, and its code', async () => {
   const started = await start();
-  needs('WebSockets');
-  const client = new WebSocket(`${started.origin.replace('http', 'ws')}/trpc`);
-  onTestFinished(() => client.terminate());
-  await once(client, 'open');
   const paths = ['broken', 'fine', 'made-up', 'gone', 'large', 'late'];
-  client.send(JSON.stringify(paths.map((path, id) => ({ id, method: 'query', params: { path } }))));
+  openSocket(started).send(paths.map((path, id) => callMessage(id, 'query', path)));
   await vi.waitFor(() => expect(started.records).toHaveLength(7));
   const failed = started.records.flatMap(({ callErrors }) => callErrors ?? []);
   expect(failed).toEqual([broken, unknown, gone, tooLarge, timedOut]);

@@ -12,11 +12,11 @@ import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta, type RestMeta, type Spool } from 'trpc-gateway/procedures';
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { call } from '../mcp/messages.ts';
 import { has, serve } from '../servers.ts';
+import { callMessage, openSocket } from '../socketClient.ts';
 
 // Every function of a service that the gateway calls, and every way in which one can fail.
 
@@ -238,23 +238,16 @@ function clientOf(server: Server): Client {
   return { server, get, post };
 }
 
-async function callOnSocket({ origin }: Server, path: string): Promise<Outcome> {
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`, { headers });
-  try {
-    return await new Promise<Outcome>((resolve, reject) => {
-      socket.on('error', reject);
-      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-      socket.on('open', () =>
-        socket.send(JSON.stringify({ id: 1, method: 'query', params: { path, input: undefined } })),
-      );
-      socket.on('message', (data: Buffer) => {
-        const text = data.toString();
-        resolve(text.includes('"result"') ? 'ok' : statusIn(text));
-      });
-    });
-  } finally {
-    socket.terminate();
-  }
+async function callOnSocket(server: Server, path: string): Promise<Outcome> {
+  const client = openSocket(server, '/trpc', headers);
+  const response = client.call(callMessage(1, 'query', path));
+  // An upgrade that is rejected has none.
+  response.catch(() => {});
+  const status = await client.status;
+  if (status !== 101) return status;
+  const text = JSON.stringify(await response);
+  client.socket.terminate();
+  return text.includes('"result"') ? 'ok' : statusIn(text);
 }
 
 const statusIn = (text: string) => Number(/"httpStatus":(\d+)/.exec(text)?.[1] ?? 0);

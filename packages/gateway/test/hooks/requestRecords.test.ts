@@ -52,7 +52,7 @@ it('the record of a request has its path as it was sent, without the query, its 
 
 it('a WebSocket upgrade and each call on the WebSocket have a request record, with the request id of the upgrade', async () => {
   const { dial, records } = await startService();
-  const { call } = await dial('/trpc', { 'x-request-id': 'request-1' });
+  const { call } = dial('/trpc', { 'x-request-id': 'request-1' });
   await call({ id: 1, method: 'query', params: { path: 'list' } });
   const shared = { protocol: 'trpc', requestId: 'request-1' };
   expect(records).toMatchObject([

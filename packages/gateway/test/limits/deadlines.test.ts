@@ -44,7 +44,7 @@ const protocols: Readonly<
       ...jsonl,
     }),
   'a WebSocket': async ({ dial }, { procedure }) => {
-    const { call } = await dial();
+    const { call } = dial();
     const params = { path: procedure, input: { ms: 20_000 } };
     return [504, JSON.stringify(await call({ id: 1, method: 'query', params }))];
   },
@@ -144,7 +144,7 @@ describe.each([
 
 it('a WebSocket upgrade is answered with 504 if verify exceeds callTimeoutMs', async () => {
   const { dial } = await startService({ callTimeoutMs: 100, authentication: bearer({ verify: pending }) });
-  expect((await dial()).status).toBe(504);
+  expect(await dial().status).toBe(504);
 });
 
 it('a createContext that exceeds the Grpc-Timeout is answered with 504', async () => {

@@ -30,7 +30,7 @@ it('invalid tokens over the limit of their address are answered with 429 and Ret
     { error: { message } },
   ]);
   expect(
-    (await service.dial('/trpc', { authorization: 'Bearer x', 'x-forwarded-for': '203.0.113.1' })).status,
+    await service.dial('/trpc', { authorization: 'Bearer x', 'x-forwarded-for': '203.0.113.1' }).status,
   ).toBe(429);
   expect((await sendToken(service, 'bad-5', '203.0.113.9')).status).toBe(401);
   expect(service.records.filter(({ limit }) => limit === 'failed-attempts')).toHaveLength(3);
@@ -41,7 +41,7 @@ it('failedAttempts accepts a valid key from an address over its limit, also if i
   for (let at = 0; at < 5; at += 1) await sendToken(service, `bad-${at}`);
   expect((await sendToken(service, 'good-key')).status).toBe(200);
   expect((await sendToken(service, 'other-key')).status).toBe(200);
-  expect((await service.dial('/trpc', { 'x-forwarded-for': '203.0.113.1' })).status).toBe(101);
+  expect(await service.dial('/trpc', { 'x-forwarded-for': '203.0.113.1' }).status).toBe(101);
 });
 
 it('a request without a credential does not count towards failedAttempts', async () => {
@@ -71,7 +71,7 @@ it('an address over its limit can call public procedures', async () => {
 it('an invalid token in connection parameters counts for the address that opened the WebSocket', async () => {
   const service = await startLimited(1);
   const headers = { authorization: '', 'x-forwarded-for': '203.0.113.1' };
-  const { call } = await service.dial('/trpc?connectionParams=1', headers);
+  const { call } = service.dial('/trpc?connectionParams=1', headers);
   const rejection = await call({ method: 'connectionParams', data: { authorization: 'Bearer bad' } });
   expect(rejection).toMatchObject({ error: { data: { httpStatus: 401 } } });
   expect((await sendToken(service, 'worse')).status).toBe(429);

@@ -1,26 +1,11 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { startProcess } from '@petstore/testing/startProcess';
 
 /** A process pinned to one CPU core, so that the server and its clients do not compete for processor time. */
-export interface Pinned {
-  readonly child: ChildProcess;
-  /** Sends a message and resolves with the response. */
-  call<MessageResponse>(message: object): Promise<MessageResponse>;
-  /** Resident memory in bytes, or 0 if the system does not report it. */
-  rss(): Promise<number>;
-  /**
-   * The peak of the resident memory since the start or the last `resetPeak`, in bytes, or 0 if the system does not
-   * report it.
-   */
-  peakRss(): Promise<number>;
-  resetPeak(): Promise<void>;
-  /** The end of what the process has written to stderr. */
-  errorOutput(): string;
-  stop(): Promise<void>;
-}
+export type Pinned = ReturnType<typeof startPinned>;
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
@@ -33,7 +18,7 @@ export function startPinned(
   file: string,
   env: Readonly<Record<string, string>> = {},
   executable = process.execPath,
-): Pinned {
+) {
   const run = [executable, '--conditions=trpc-gateway-source', file];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...run] : run;
   const child = startProcess(command, args, {
@@ -63,14 +48,18 @@ export function startPinned(
   };
   return {
     child,
+    /** Sends a message and resolves with the response. */
     async call<MessageResponse>(message: object) {
       const received = Promise.race([once(child, 'message'), exitedEarly]);
       child.send(message);
       const [response] = await received;
       return response as MessageResponse;
     },
+    /** The end of what the process has written to stderr. */
     errorOutput: () => errorOutput,
+    /** Resident memory in bytes, or 0 if the system does not report it. */
     rss: () => memory('VmRSS'),
+    /** The peak since the start or the last `resetPeak`. */
     peakRss: () => memory('VmHWM'),
     // proc_pid_clear_refs(5).
     resetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {}),

@@ -200,7 +200,7 @@ it('no page of another origin may use cookies or open a WebSocket if the functio
     expect(await response.text()).toContain('Pages of other sites are not allowed to send requests with');
   }
   expect(records.map(({ error }) => String(error))).toEqual(Array(2).fill('Error: The list is away.'));
-  expect((await dial('/trpc', headers)).status).toBe(403);
+  expect(await dial('/trpc', headers).status).toBe(403);
 });
 
 it('CORS exposes WWW-Authenticate if a scheme has the metadata of a protected resource', async () => {

@@ -1,5 +1,6 @@
 import { inputs } from '@petstore/testing/forms';
-import { createGateway } from 'trpc-gateway';
+import { createGateway, type Gateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
@@ -7,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { call } from '../mcp/messages.ts';
 
 // The document must accept what the procedure accepts and reject what it rejects, as far as JSON Schema has words for it.
 
@@ -235,7 +237,11 @@ function scalarSchema() {
 const info = { title: 'Kinds', version: '1' };
 const presets = { strict: {}, lenient: trpcToOpenApi(info) };
 const post = t.procedure.meta({ openapi: { method: 'POST', path: '/kind' } });
-const inputOf = (schema: z.ZodType) => post.input(z.object({ value: schema })).mutation(() => 1);
+const inputOf = (schema: z.ZodType, meta: GatewayMeta = {}) =>
+  post
+    .meta(meta)
+    .input(z.object({ value: schema }))
+    .mutation(({ input }): unknown => input);
 /** A procedure that returns its input, without the value if that is not set. */
 const outputOf = (schema: z.ZodType) =>
   post
@@ -266,7 +272,35 @@ async function serve(kind: AnyTRPCProcedure, part: 'requestBody' | 'responses/20
     expect([200, 400]).toContain(status);
     return status === 200;
   };
-  return { validate: ajv.compile({ $ref }), send, accepts };
+  return { validate: ajv.compile({ $ref }), send, accepts, gateway };
+}
+
+/** Functions that call the procedure over a protocol. They return what it has read, or the code of the error. */
+const callersOf = ({ fetch }: Gateway) => {
+  const origin = 'http://gateway.test';
+  const postTo = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request(origin + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await fetch(request)).json();
+  };
+  const dataOf = ({ error, result }: Envelope) => error?.data.code ?? result?.data;
+  return {
+    REST: async (input) => {
+      const { code, ...read } = (await postTo('/v1/kind', input)) as { readonly code?: string };
+      return code ?? read;
+    },
+    tRPC: async (input) => dataOf((await postTo('/trpc/kind', input)) as Envelope),
+    'a batch': async (input) => dataOf(((await postTo('/trpc/kind?batch=1', { 0: input })) as [Envelope])[0]),
+    MCP: async (input) => {
+      const { content } = (await call({ fetch, origin }, 'kind', input)).message?.result ?? {};
+      const { code, ...read } = JSON.parse((content as [{ text: string }])[0].text) as { code?: string };
+      return code ?? read;
+    },
+  } satisfies Record<string, (input: { readonly value: unknown }) => Promise<unknown>>;
+};
+interface Envelope {
+  readonly result?: { readonly data?: unknown };
+  readonly error?: { readonly data: { readonly code: string } };
 }
 
 const rows = Object.entries(kinds).map(([name, [schema, values, rejected]]) => ({
@@ -294,6 +328,25 @@ it.each(rows)(
     for (const value of rejected ?? []) {
       expect([value, validate({ value }), await accepts({ value })]).toEqual([value, false, false]);
     }
+  },
+);
+
+// Over tRPC, a date needs a transformer.
+it.each(rows.filter(({ name }) => name !== 'z.date()'))(
+  'REST, tRPC, its batches and MCP read the same values, and reject the same ones: $name',
+  async ({ schema, values }) => {
+    const kind = inputOf(schema, { mcp: { description: 'Takes a value.' } });
+    const { gateway } = await serve(kind, 'requestBody', { mcp: mcp() });
+    const { REST, ...others } = callersOf(gateway);
+    await fc.assert(
+      fc.asyncProperty(values, async (value) => {
+        const expected = await REST({ value });
+        for (const [protocol, read] of Object.entries(others)) {
+          expect([protocol, value, await read({ value })]).toEqual([protocol, value, expected]);
+        }
+      }),
+      { numRuns: inputs(250, 10) },
+    );
   },
 );
 

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { frame } from '@petstore/testing/webSocketFrames';
-import { expect, it, onTestFinished } from 'vitest';
+import { bearer, type HttpRequest } from 'trpc-gateway';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { observedHere } from '../adapterDifferences.ts';
 import { rawSocket, upgradeRequest } from '../wire/rawSocket.ts';
-import { call, startSocketGateway, until } from './startSocketGateway.ts';
+import { callMessage } from '../socketClient.ts';
+import { startService } from '../startService.ts';
 
 // What an adapter does for the limits of WebSockets: `webSockets.test.ts` beside the protocol has the rest in process.
 
@@ -13,15 +15,15 @@ it.each([
 ])(
   'with maxBodySize: %d, a WebSocket receives a message of %d bytes, and a larger one closes it',
   async (maxBodySize, largest) => {
-    const { connectClient } = await startSocketGateway({ maxBodySize });
-    const client = connectClient();
-    const message = JSON.stringify(call(1, 'query', 'caller'));
+    const { dial } = await startService({ maxBodySize });
+    const client = dial();
+    const message = JSON.stringify(callMessage(1, 'query', 'list'));
     await once(client.socket, 'open');
     client.socket.send(message.padEnd(maxBodySize));
-    await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
+    await vi.waitFor(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 0 } }]));
     for (const bytes of [maxBodySize + 1, largest]) client.socket.send(message.padEnd(bytes));
     const tooLarge = { id: 1, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } };
-    await until(() => expect(client.messages.slice(1)).toMatchObject([tooLarge, tooLarge]));
+    await vi.waitFor(() => expect(client.messages.slice(1)).toMatchObject([tooLarge, tooLarge]));
     client.socket.send(message.padEnd(largest + 1));
     expect((await client.closed)[0]).toBe(observedHere('a message that is longer than twice maxBodySize'));
   },
@@ -39,7 +41,7 @@ it.each<[condition: string, frames: Buffer]>([
 ])(
   'a WebSocket without a credential that sends over twice maxBodySize of an unfinished message in %s is disconnected',
   async (_condition, frames) => {
-    const { records, server } = await startSocketGateway({ maxBodySize: 32_768 });
+    const { records, server } = await startService({ maxBodySize: 32_768 });
     const socket = rawSocket(server.port, upgradeRequest('/trpc?connectionParams=1'));
     onTestFinished(() => void socket.destroy());
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -52,13 +54,23 @@ it.each<[condition: string, frames: Buffer]>([
 
 it('remoteAddress() of an upgrade request returns the same address in createContext and at each verification of its key', async () => {
   const addresses: string[] = [];
-  const { connectClient, keys } = await startSocketGateway({
-    checkKey: (request) => addresses.push(request.remoteAddress()),
-    onContext: (request) => addresses.push(request.remoteAddress()),
+  const keep = (request: HttpRequest) => void addresses.push(request.remoteAddress());
+  const keys = new Map([['good-key', { name: 'Ada' }]]);
+  const { dial } = await startService({
+    authentication: bearer({
+      verify(token, request) {
+        keep(request);
+        return keys.get(token);
+      },
+    }),
+    createContext({ request }) {
+      keep(request);
+      return {};
+    },
   });
-  const client = connectClient();
-  client.send(call(1, 'query', 'caller'));
-  await until(() => expect(client.messages).toHaveLength(1));
+  const client = dial();
+  client.send(callMessage(1, 'query', 'list'));
+  await vi.waitFor(() => expect(client.messages).toHaveLength(1));
   keys.delete('good-key');
   expect((await client.closed)[0]).toBe(1008);
   expect(addresses.length).toBeGreaterThan(2);

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { call, startSocketGateway, until } from './startSocketGateway.ts';
+import { callMessage } from '../socketClient.ts';
+import { startService } from '../startService.ts';
 
 const reconnect = { id: null, method: 'reconnect' };
-const withKey = { headers: { authorization: 'Bearer good-key' } };
+const until = (check: () => void) => vi.waitFor(check, { interval: 5 });
 
 it('close() sends a reconnect message to WebSockets without running queries or mutations, and closes them with 1001', async () => {
-  const { connectClient, server } = await startSocketGateway();
-  const client = connectClient();
-  client.send(call(1, 'subscription', 'ticks'));
+  const { dial, server } = await startService();
+  const client = dial();
+  client.send(callMessage(1, 'subscription', 'endless'));
   await until(() => expect(client.messages.length).toBeGreaterThan(2));
   expect(await server.close({ graceMs: 100 })).toBe(0);
   expect(await client.closed).toEqual([1001, 'The server is stopping.']);
@@ -21,16 +22,16 @@ it('close() sends a reconnect message to WebSockets without running queries or m
 it.each(['query', 'mutation'] as const)(
   'a %s that arrives while close() waits for another call of its WebSocket is answered with 503 and does not run',
   async (method) => {
-    const { connectClient, server, activity, records } = await startSocketGateway();
-    const client = connectClient();
-    client.send(call(1, 'query', 'waits'));
+    const { dial, server, counters, records } = await startService();
+    const client = dial();
+    client.send(callMessage(1, 'query', 'waits'));
     await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     const closed = server.close({ graceMs: 10 });
-    const path = method === 'query' ? 'caller' : 'slowWrite';
-    client.send(call(2, method, path, 1));
-    client.send([call(3, method, path, 1), call(4, method, path, 1)]);
+    const path = method === 'query' ? 'list' : 'write';
+    client.send(callMessage(2, method, path, { value: 1 }));
+    client.send([callMessage(3, method, path, { value: 1 }), callMessage(4, method, path, { value: 1 })]);
     await until(() => expect(client.messages).toHaveLength(3));
-    activity.release.resolve();
+    counters.release.resolve();
     expect(await closed).toBe(0);
     expect(await client.closed).toEqual([1001, 'The server is stopping.']);
     const rejected = { code: -32603, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, path } };
@@ -38,10 +39,10 @@ it.each(['query', 'mutation'] as const)(
       { id: 2, error: rejected },
       { id: 3, error: rejected },
       { id: 4, error: rejected },
-      { id: 1, result: { data: 'query' } },
+      { id: 1, result: { data: 'released' } },
       reconnect,
     ]);
-    expect(activity.finished).toEqual(['query']);
+    expect(counters.written).toBe(0);
     const rejections = records.filter(({ status }) => status === 503);
     expect(rejections).toHaveLength(3);
     for (const rejection of rejections)
@@ -50,37 +51,37 @@ it.each(['query', 'mutation'] as const)(
 );
 
 it('a subscription that arrives while close() waits for a call of its WebSocket starts, and heartbeats are answered', async () => {
-  const { connectClient, server, activity } = await startSocketGateway();
-  const client = connectClient();
-  client.send(call(1, 'query', 'waits'));
+  const { dial, server, counters } = await startService();
+  const client = dial();
+  client.send(callMessage(1, 'query', 'waits'));
   await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
   const closed = server.close({ graceMs: 10 });
-  client.send(call(2, 'subscription', 'ticks'));
+  client.send(callMessage(2, 'subscription', 'endless'));
   const received: string[] = [];
   client.socket.removeAllListeners('message').on('message', (data: Buffer) => received.push(data.toString()));
   client.socket.send('PING');
   await until(() => expect(received).toContain('PONG'));
   await until(() => expect(received.join()).toContain('"type":"data","data":1'));
-  activity.release.resolve();
+  counters.release.resolve();
   expect(await closed).toBe(0);
   expect((await client.closed)[0]).toBe(1001);
 });
 
 it('a call that waits for createContext when close() is called is answered with 503', async () => {
-  const context = Promise.withResolvers<void>();
-  const { connectClient, server, activity } = await startSocketGateway({
-    onContext: () => context.promise,
+  const context = Promise.withResolvers<object>();
+  const { dial, server, counters } = await startService({
+    createContext: () => context.promise,
   });
-  const client = connectClient();
+  const client = dial();
   const isReceived = new Promise((resolve) => client.socket.once('pong', resolve));
-  client.send(call(1, 'mutation', 'slowWrite', 1));
+  client.send(callMessage(1, 'mutation', 'write', { value: 1 }));
   client.socket.once('open', () => client.socket.ping());
   await isReceived;
   const closed = server.close({ graceMs: 10 });
-  context.resolve();
+  context.resolve({});
   expect(await closed).toBe(0);
   expect(client.messages).toMatchObject([{ id: 1, error: { data: { httpStatus: 503 } } }, reconnect]);
-  expect(activity.finished).toEqual([]);
+  expect(counters.written).toBe(0);
 });
 
 it.each([
@@ -93,50 +94,53 @@ it.each([
 ])(
   'a call that arrives after close() is answered with 503 although createContext, called when %s, takes longer than graceMs',
   async (_, target, parameters) => {
-    const context = Promise.withResolvers<void>();
-    const onContext = vi.fn(() => context.promise);
-    const { connectClient, server, activity } = await startSocketGateway({ onContext });
-    const client = connectClient(target, parameters.length > 0 ? {} : withKey);
+    const context = Promise.withResolvers<object>();
+    const createContext = vi.fn(async () => context.promise);
+    const { dial, server, counters } = await startService({ createContext });
+    const client = dial(target, parameters.length > 0 ? { authorization: '' } : {});
     await once(client.socket, 'open');
     const closed = server.close({ graceMs: 500 });
     for (const message of parameters) client.send(message);
-    client.send(call(1, 'mutation', 'slowWrite', 1));
-    await until(() => expect(onContext).toHaveBeenCalledTimes(1));
+    client.send(callMessage(1, 'mutation', 'write', { value: 1 }));
+    await until(() => expect(createContext).toHaveBeenCalledTimes(1));
     await sleep(1000);
-    context.resolve();
+    context.resolve({});
     expect(await closed).toBe(0);
     expect(await client.closed).toEqual([1001, 'The server is stopping.']);
     expect(client.messages).toMatchObject([reconnect, { id: 1, error: { data: { httpStatus: 503 } } }]);
-    expect(activity.finished).toEqual([]);
+    expect(counters.written).toBe(0);
   },
 );
 
 it('close() resolves as soon as its clients have closed their WebSockets', async () => {
-  const { connectClient, server } = await startSocketGateway();
-  const client = connectClient();
+  const { dial, server } = await startService();
+  const client = dial();
   client.socket.on('message', (data: Buffer) => {
     if (data.toString().includes('reconnect')) client.socket.close();
   });
-  client.send(call(1, 'query', 'caller'));
+  client.send(callMessage(1, 'query', 'list'));
   await until(() => expect(client.messages).toHaveLength(1));
   expect(await server.close({ graceMs: 600_000, timeoutMs: 900_000 })).toBe(0);
 });
 
-it.each(['/trpc/ticks', '/v1/ticks'])('close() ends the event stream of %s after an event', async (path) => {
-  const { fetch, http, server, activity } = await startSocketGateway();
-  const response = await fetch(`${http}${path}`, withKey);
-  const text = response.text();
-  await until(() => expect(server.inFlight()).toBe(1));
-  expect(await server.close()).toBe(0);
-  expect(await text).toMatch(/data: \d+\n\n+$/);
-  await until(() => expect(activity.aborted).toEqual(['ticks']));
-});
+it.each(['/trpc/endless', '/v1/endless'])(
+  'close() ends the event stream of %s after an event',
+  async (path) => {
+    const { send, server, counters } = await startService();
+    const response = await send(path);
+    const text = response.text();
+    await until(() => expect(server.inFlight()).toBe(1));
+    expect(await server.close()).toBe(0);
+    expect(await text).toMatch(/data: \d+\n\n+$/);
+    await until(() => expect(counters.aborted).toEqual(['endless']));
+  },
+);
 
 it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
   'close() completes the response of %s, an event stream that sends no events',
   async (path) => {
-    const { fetch, http, server } = await startSocketGateway();
-    const response = await fetch(`${http}${path}`, withKey);
+    const { send, server } = await startService();
+    const response = await send(path);
     // text() rejects if the last chunk is missing.
     const text = response.text();
     await until(() => expect(server.inFlight()).toBe(1));
@@ -146,20 +150,23 @@ it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
 );
 
 it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
-  const { connectClient, server, activity } = await startSocketGateway();
-  const client = connectClient();
-  client.send([call(1, 'mutation', 'slowWrite', 300), call(2, 'subscription', 'startsLate')]);
+  const { dial, server, counters } = await startService();
+  const client = dial();
+  client.send([
+    callMessage(1, 'mutation', 'write', { value: 1, ms: 300 }),
+    callMessage(2, 'subscription', 'startsLate'),
+  ]);
   await until(() => expect(server.inFlight()).toBe(2));
   client.socket.terminate();
   await until(() => expect(server.connections().webSockets).toBe(0));
   expect(await server.close({ timeoutMs: 600_000, graceMs: 0 })).toBe(0);
-  expect(activity.finished).toEqual(['mutation']);
+  expect(counters.written).toBe(1);
 });
 
 it('close() closes the WebSocket of a call that still runs at timeoutMs, and resolves with the number of such calls', async () => {
-  const { connectClient, server } = await startSocketGateway();
-  const client = connectClient();
-  client.send(call(1, 'query', 'waits'));
+  const { dial, server } = await startService();
+  const client = dial();
+  client.send(callMessage(1, 'query', 'waits'));
   await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
   expect(await server.close({ timeoutMs: 50 })).toBe(1);
   expect((await client.closed)[0]).toBe(1001);

@@ -14,32 +14,18 @@ import { isTrpcBefore } from '@petstore/testing/olderTrpc';
 import { EventSource } from 'eventsource';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Fetch } from '../fetch.ts';
+import type { Server } from '../listen.ts';
 import { needs } from '../servers.ts';
 import type { RpcRouter } from './rpcRouter.ts';
 
 /** A server's tRPC endpoints, as options of the links of `@trpc/client`. */
-export interface Endpoints {
-  readonly http: { readonly url: string; readonly fetch: Fetch };
-  readonly events: {
-    readonly url: string;
-    readonly EventSource: typeof EventSource;
-    readonly eventSourceOptions: { readonly fetch: Fetch };
-  };
-  readonly ws: string;
-}
+export type Endpoints = ReturnType<typeof endpointsOf>;
 
 // @trpc/client before 11.4 reads constants of the global class, also if it has another one.
 if (isTrpcBefore('11.4.0')) Object.assign(globalThis, { EventSource });
 
 /** Returns the endpoints of a server, called with its `fetch`. */
-export const endpointsOf = ({
-  origin,
-  fetch,
-}: {
-  readonly origin: string;
-  readonly fetch: Fetch;
-}): Endpoints => {
+export const endpointsOf = ({ origin, fetch }: Pick<Server, 'fetch' | 'origin'>) => {
   const url = `${origin}/trpc`;
   return {
     http: { url, fetch },

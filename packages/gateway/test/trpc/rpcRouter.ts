@@ -7,7 +7,7 @@ import { observable } from '@trpc/server/observable';
 import { z } from 'zod';
 import type { LiveCalls } from './liveCalls.ts';
 
-/** The context on every server: the counters of running calls. */
+/** The context: the counters of running calls. */
 export interface Context {
   readonly calls: LiveCalls;
 }

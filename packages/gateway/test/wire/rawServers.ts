@@ -5,25 +5,17 @@ import type { RawOutcome } from './findProblems.ts';
 import { send, type SendTimes } from './send.ts';
 
 /** A pet API on a port, with a record of the requests that reached the gateway. */
-interface RawServer {
-  readonly port: number;
-  /** The requests that reached the gateway, as method and target, in order. The reader empties the array. */
-  readonly handled: string[];
-  /** Returns the names of all animals in the store. */
-  storedNames(): readonly string[];
-  /** Empties the store. */
-  clearStore(): void;
-  close(): Promise<void>;
-}
+type RawServer = Awaited<ReturnType<typeof gatewayServer>>;
 
 /** Starts the gateway with the tested adapter. */
-async function gatewayServer(): Promise<RawServer> {
+async function gatewayServer() {
   const { router, rows } = createPets();
   const gateway = await createGateway({
     router,
     createContext: () => ({}),
     document: { title: 'Pets', version: '1.0.0' },
   });
+  /** The requests that reached the gateway, as method and target, in order. The reader empties the array. */
   const handled: string[] = [];
   const server = await listen({
     handle(request) {
@@ -35,7 +27,7 @@ async function gatewayServer(): Promise<RawServer> {
     port: server.port,
     handled,
     storedNames: () => rows.map(({ name }) => name),
-    clearStore: () => rows.splice(0),
+    clearStore: () => void rows.splice(0),
     close: async () => void (await server.close({ timeoutMs: 0 })),
   };
 }

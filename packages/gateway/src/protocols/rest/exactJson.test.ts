@@ -64,6 +64,8 @@ describe('parseExactJson', () => {
 
   it.each<[text: string, isRead: (name: string) => boolean, message: string]>([
     ['{"a":9007199254740993,"b":{"c":[1e400]}}', (name) => name === 'b', 'b: contains a number'],
+    // Neither side of the point is long.
+    ['{"a":123456789012.12345678}', everything, 'a: contains a number'],
     // Whatever texts precede it in an array.
     ['["a","b",1e400]', () => false, 'input: contains a number'],
     ['[{"b":1},"b",1e400]', () => false, 'input: contains a number'],
