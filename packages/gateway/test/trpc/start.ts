@@ -1,36 +1,56 @@
-import { createGateway } from 'trpc-gateway';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { onTestFinished } from 'vitest';
-import { serve } from '../servers.ts';
-import { endpointsOf } from './clients.ts';
+import type { Fetch } from '../fetch.ts';
+import { type Endpoints, endpointsOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter } from './rpcRouter.ts';
 
-/** The server of one test, with its calls and errors. */
-export type Running = Awaited<ReturnType<typeof start>>;
-
-export interface StartOptions {
+/** Options that the suite passes to a server. Omitted options have the server's own defaults. */
+interface TrpcOptions {
+  readonly router: AnyTRPCRouter;
+  readonly createContext: () => object;
+  readonly onError?: (failed: { readonly path: string | undefined; readonly error: TRPCError }) => void;
   readonly maxBodySize?: number;
 }
 
-/** Creates a gateway of `createRpcRouter()`, whose calls are counted. */
-export const createRpcGateway = (calls: LiveCalls, errors: string[] = [], options: StartOptions = {}) =>
-  createGateway({
-    router: createRpcRouter(),
-    createContext: () => ({ calls }),
-    maskUnexpectedErrors: false,
-    trpc: { onError: ({ path, error }) => void errors.push(`${path ?? '-'} ${error.code}`) },
-    document: { title: 'RPC clients', version: '0.0.0' },
-    // Procedures throw on purpose: do not log their errors.
-    onResponse: () => {},
-    ...options,
-  });
-
-/** Starts a server for the running test. */
-export async function start(options?: StartOptions) {
-  const calls = new LiveCalls();
-  /** The procedure path and error code of each `onError` call, in order. */
-  const errors: string[] = [];
-  const server = await serve(await createRpcGateway(calls, errors, options));
-  onTestFinished(async () => void (await server.close({ timeoutMs: 1000, graceMs: 0 })));
-  return { endpoints: endpointsOf(server), server, calls, errors };
+/** A running server of HTTP and WebSockets. */
+interface RpcServer {
+  readonly origin: string;
+  readonly fetch: Fetch;
+  /** Port on 127.0.0.1. */
+  readonly port: number;
+  /** Closes streams and sockets and releases the port. */
+  close(): Promise<void>;
 }
+
+/** Starts a server. The suite runs against any implementation. */
+export type ServeRpc = (options: TrpcOptions) => Promise<RpcServer>;
+
+/** The server of one test, with its calls and errors. */
+export interface Running {
+  readonly endpoints: Endpoints;
+  readonly server: RpcServer;
+  readonly calls: LiveCalls;
+  /** The procedure path and error code of each `onError` call, in order. */
+  readonly errors: string[];
+}
+
+export type StartOptions = Partial<Pick<TrpcOptions, 'maxBodySize' | 'router'>>;
+
+/** Starts a server for the running test. Default router: `createRpcRouter()`. */
+export type Start = (options?: StartOptions) => Promise<Running>;
+
+export const startWith =
+  (serve: ServeRpc): Start =>
+  async (options) => {
+    const calls = new LiveCalls();
+    const errors: string[] = [];
+    const server = await serve({
+      router: createRpcRouter(),
+      ...options,
+      createContext: () => ({ calls }),
+      onError: ({ path, error }) => void errors.push(`${path ?? '-'} ${error.code}`),
+    });
+    onTestFinished(() => server.close());
+    return { endpoints: endpointsOf(server), server, calls, errors };
+  };

@@ -1,10 +1,10 @@
 /** A server of `createRpcRouter`, started by `startPinned`. It answers each message with what it holds. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { listen } from '../listen.ts';
 import { respondToParent } from '../load/pinned.ts';
+import { serveGateway } from './gatewayServer.ts';
 import { LiveCalls } from './liveCalls.ts';
-import { createRpcGateway } from './start.ts';
+import { createRpcRouter } from './rpcRouter.ts';
 
 export interface Held {
   readonly port: number;
@@ -17,7 +17,10 @@ export interface Held {
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const calls = new LiveCalls();
-const { port } = await listen(await createRpcGateway(calls));
+const { port } = await serveGateway({
+  router: createRpcRouter(),
+  createContext: () => ({ calls }),
+});
 
 respondToParent(async () => {
   collect();
