@@ -51,6 +51,8 @@ export type AppRouter = typeof appRouter;
 export const books = {
   router: appRouter,
   createContext: () => ({}),
+  // Only the Next app has users.
+  idempotency: { caller: () => undefined },
   restBasePath: '/api/v1',
   trpcBasePath: '/api/trpc',
   mcp: mcp({ path: '/api/mcp' }),

@@ -1,9 +1,8 @@
 // server/gateway.ts
-import { getSessionCookie } from 'better-auth/cookies';
 import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { docsPage } from 'trpc-gateway-runtime/docs';
-import { createTRPCContext } from './context';
+import { callerOf, createTRPCContext } from './context';
 import { appRouter } from './router';
 
 export const gateway = await createGateway({
@@ -15,7 +14,5 @@ export const gateway = await createGateway({
   document: { title: 'Books', version: '1.0.0', path: '/api/openapi.json' },
   routes: docsPage({ path: '/api/docs', document: '/api/openapi.json' }),
   // An idempotency key belongs to a session.
-  idempotency: {
-    caller: ({ request }) => getSessionCookie(new Headers([...request.headers()])) ?? undefined,
-  },
+  idempotency: { caller: ({ request }) => callerOf(new Headers([...request.headers()])) },
 });
