@@ -80,7 +80,7 @@ const next = (version: string, hasPages: boolean): Build => ({
     'server/router.ts': "export * from '../books';",
   },
   async start({ folder, run }) {
-    if (!hasPages) await rm(join(folder, 'pages'), { recursive: true });
+    await rm(join(folder, hasPages ? 'app/api/[...path]' : 'pages'), { recursive: true });
     await run('next', 'build');
     return startNode(folder, 'node_modules/next/dist/bin/next', 'start');
   },
@@ -128,9 +128,9 @@ export const builds = {
       return startAlone(project, 'service.mjs');
     },
   },
-  /** Turbopack, and the app router alone. */
+  /** Turbopack, with the gateway in the app router. */
   next16: next('16.4.6', false),
-  /** Webpack, and a route in `pages/`. */
+  /** Webpack, with the gateway in `pages/`. */
   next15: next('15.5.29', true),
   workers: {
     program: 'worker.ts',

@@ -1,4 +1,4 @@
-// pages/api/trpc/[trpc].ts
+// pages/api/[...path].ts
 import { nodeHandler } from 'trpc-gateway/node';
 import { gateway } from '@/server/gateway';
 
