@@ -1,13 +1,15 @@
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { initTRPC } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
+import superjson from 'superjson';
 import { z } from 'zod';
 
-const t = initTRPC.meta<GatewayMeta>().create();
+const t = initTRPC.context<{ user?: string }>().meta<GatewayMeta>().create({ transformer: superjson });
 const Book = z.object({ id: z.int(), title: z.string() });
 const stored = [{ id: 1, title: 'Middlemarch' }];
 
-const appRouter = t.router({
+/** @public The Next app serves it. */
+export const appRouter = t.router({
   book: t.procedure
     .meta({
       openapi: { method: 'GET', path: '/books/{id}' },
@@ -25,6 +27,14 @@ const appRouter = t.router({
       stored.push(book);
       return book;
     }),
+  me: t.procedure.query(({ ctx }) => ctx.user),
+  lend: t.procedure
+    .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/books/{id}/loans' } })
+    .input(z.object({ id: z.int() }))
+    .mutation(({ ctx, input }) => {
+      if (ctx.user === undefined) throw new TRPCError({ code: 'UNAUTHORIZED' });
+      return { ...input, to: ctx.user, at: new Date() };
+    }),
   news: t.procedure
     .meta({ openapi: { method: 'GET', path: '/news', event: z.string() } })
     .subscription(async function* ({ signal }) {
@@ -41,6 +51,8 @@ export type AppRouter = typeof appRouter;
 export const books = {
   router: appRouter,
   createContext: () => ({}),
+  // Only the Next app has users.
+  idempotency: { caller: () => undefined },
   restBasePath: '/api/v1',
   trpcBasePath: '/api/trpc',
   mcp: mcp({ path: '/api/mcp' }),

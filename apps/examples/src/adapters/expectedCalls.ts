@@ -14,6 +14,17 @@ export const expectedCalls = {
   docs: [200, 200, 200],
 };
 
+/** Of each user of Next: calls without and with a session, a repeat, one of another site, and the page. */
+const sessions = ['Ada', 'Eve'].flatMap((name) => [
+  [401, null, null],
+  [200, name, null],
+  [200, name, 'true'],
+  [403, null, null],
+  `${name} reads Middlemarch`,
+]);
+
 /** Returns the expected output of `calls.mts` for these protocols. */
 export const callsOf = (protocols: readonly string[]) =>
-  Object.fromEntries(Object.entries(expectedCalls).filter(([name]) => protocols.includes(name)));
+  Object.fromEntries(
+    Object.entries({ ...expectedCalls, sessions }).filter(([name]) => protocols.includes(name)),
+  );

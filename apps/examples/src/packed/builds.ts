@@ -1,4 +1,4 @@
-import { cp, readFile } from 'node:fs/promises';
+import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { startFetchProgram } from '@petstore/testing/fetchProgram';
@@ -14,7 +14,7 @@ const [, banner = ''] = /--banner:js="(.*)"/.exec((await readReadme('docs/mounti
 
 /** A way to build and to start a program of `adapters/`. */
 export interface Build {
-  /** The program's file, relative to `adapters/`. */
+  /** The program's file relative to `adapters/`, or with `/` at its end the folder of an app with its own `tsconfig.json`. */
   readonly program: string;
   /** What it is built with, and what the program imports. */
   readonly packages: readonly string[];
@@ -70,15 +70,17 @@ const vite = (version: string, options = {}): Build => ({
   },
 });
 
-const next = (version: string): Build => ({
-  program: 'next/route.ts',
+const next = (version: string, hasPages: boolean): Build => ({
+  program: 'next/',
   // Next installs the types itself, except in CI.
-  packages: [`next@${version}`, '@types/react'],
-  protocols: ['trpc', 'rest', 'mcp', 'events', 'docs'],
-  files: { 'next.config.ts': 'export default { typescript: { ignoreBuildErrors: true } };' },
-  async start({ folder, run, write }) {
-    const route = await readFile(join(folder, 'next/route.ts'), 'utf8');
-    await write({ 'app/api/[...path]/route.ts': route.replace('../gateway.ts', '../../../gateway.ts') });
+  packages: [`next@${version}`, '@types/react', 'better-auth@1.7.5'],
+  protocols: ['trpc', 'rest', 'mcp', 'events', 'docs', 'sessions'],
+  files: {
+    'next.config.ts': 'export default { typescript: { ignoreBuildErrors: true } };',
+    'server/router.ts': "export * from '../books';",
+  },
+  async start({ folder, run }) {
+    await rm(join(folder, hasPages ? 'app/api/[...path]' : 'pages'), { recursive: true });
     await run('next', 'build');
     return startNode(folder, 'node_modules/next/dist/bin/next', 'start');
   },
@@ -126,10 +128,10 @@ export const builds = {
       return startAlone(project, 'service.mjs');
     },
   },
-  /** Turbopack. */
-  next16: next('16.4.6'),
-  /** Webpack. */
-  next15: next('15.5.29'),
+  /** Turbopack, with the gateway in the app router. */
+  next16: next('16.4.6', false),
+  /** Webpack, with the gateway in `pages/`. */
+  next15: next('15.5.29', true),
   workers: {
     program: 'worker.ts',
     packages: ['esbuild'],
@@ -158,10 +160,11 @@ export const builds = {
 
 export type BuildName = keyof typeof builds;
 
-/** Copies the programs of `adapters/`, as they are written for a version of zod. */
-export async function copyPrograms({ folder, write }: Project, zod: string): Promise<void> {
+/** Copies the programs of `adapters/`, as they are written for a version of zod, and the files of an app to the root. */
+export async function copyPrograms({ folder, write }: Project, program: string, zod: string): Promise<void> {
   const isProgram = (path: string) => !/\.test\.ts$|standIn\.ts$|expectedCalls\.ts$/.test(path);
   await cp(adapters, folder, { recursive: true, filter: isProgram });
+  if (program.endsWith('/')) await cp(join(adapters, program), folder, { recursive: true });
   for (const file of ['books.ts', 'service.ts']) {
     let text = await readFile(join(folder, file), 'utf8');
     if (zod.startsWith('3.25.')) text = text.replace("'zod'", "'zod/v4'");

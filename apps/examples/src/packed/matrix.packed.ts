@@ -22,14 +22,13 @@ it.concurrent.for(matrix)(
     }: Build = builds[build];
     const peers = ['@trpc/server', '@trpc/client'].map((name) => named(name, trpc));
     const tools = [named('typescript', typescript), '@types/node', '@types/ws', ...packages, ...others];
-    const own = ['trpc-gateway', 'trpc-gateway-runtime', 'trpc-gateway-shared'];
-    const project = await newProject(inject('packed'), [...own, ...peers, named('zod', zod), ...tools], {
+    const always = ['trpc-gateway', 'trpc-gateway-runtime', 'trpc-gateway-shared', 'superjson'];
+    const project = await newProject(inject('packed'), [...always, ...peers, named('zod', zod), ...tools], {
       manager,
       manifest,
     });
     onTestFinished(() => project.remove());
     expect(project.warnings.filter((line) => /peer|YN/.test(line))).toEqual([]);
-    await copyPrograms(project, zod);
     await project.write({
       ...files,
       'tsconfig.json': JSON.stringify({
@@ -48,6 +47,7 @@ it.concurrent.for(matrix)(
         files: [program, 'calls.mts'],
       }),
     });
+    await copyPrograms(project, program, zod);
     await project.run('tsc');
 
     const startOn = await start(project);

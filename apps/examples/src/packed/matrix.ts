@@ -14,12 +14,12 @@ type App = readonly [
 ];
 
 const react = ['react', 'react-dom', '@tanstack/react-query'];
-const react17 = [...react, '@trpc/next@11.17.0', '@trpc/react-query@11.17.0'];
+const trpcReact = ['next', 'react-query', 'tanstack-react-query'].map((name) => `@trpc/${name}@11.17.0`);
 
 const apps: readonly App[] = [
-  ['next15', 'npm', '11.0.0', '3.25.76', '5.8.3', ...react, '@trpc/react-query@11.0.0'],
-  ['next16', 'pnpm', '11.17.0', '4.1.13', '5.9.3', ...react17],
-  ['node', 'yarn4', '11.8.0', '4.0.17', '5.7.3', ...react, '@trpc/tanstack-react-query@11.8.0'],
+  ['next15', 'npm', '11.0.0', '3.25.76', '5.8.3', ...react, '@trpc/tanstack-react-query@11.0.0'],
+  ['next16', 'pnpm', '11.17.0', '4.1.13', '5.9.3', ...react, ...trpcReact],
+  ['node', 'yarn4', '11.8.0', '4.0.17', '5.7.3', ...react, '@trpc/react-query@11.8.0'],
   ['node', 'npm', '11.0.0', '4.4.3', '5.7.3'],
   ['commonjs', 'pnpm', '11.17.0', '3.25.76', '5.8.3', 'trpc-to-openapi@2.3.2', 'zod-openapi@4.2.4'],
   ['commonjs', 'yarn', 'newest', 'newest', '7.0.2'],

@@ -87,3 +87,13 @@ test('the snippets of the pages compile', async () => {
   }
   await expect(compile()).resolves.toBeUndefined();
 });
+
+test('the snippets of docs/next.md are files of the app that CI builds with Next', async () => {
+  const { blocks } = await readReadme('docs/next.md');
+  const snippets = [...blocks('ts'), ...blocks('tsx')];
+  expect(snippets.length).toBeGreaterThan(5);
+  for (const snippet of snippets) {
+    const [, path = ''] = /^\/\/ (.+)\n/.exec(snippet) ?? [];
+    expect(snippet).toBe((await readReadme(`apps/examples/src/adapters/next/${path}`)).text);
+  }
+});

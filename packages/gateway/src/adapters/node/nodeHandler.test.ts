@@ -56,6 +56,32 @@ it.each(['writeHead', 'write'] as const)(
   },
 );
 
+it.each(['/small', '/large', '/stream'])(
+  'nodeHandler sends the headers of %s where a middleware takes those of writeHead for pairs, as on-headers 1.0',
+  async (path) => {
+    async function* stream() {
+      yield Buffer.from('a');
+    }
+    const body = path === '/stream' ? stream() : 'a'.repeat(path === '/large' ? 100_000 : 1);
+    const headers = ['content-type: text/plain', 'set-cookie: a=1', 'set-cookie: b=2', 'vary: Accept'];
+    const handle = () => ({
+      ...ok(body),
+      headers: headers.map((line) => line.split(': ') as [string, string]),
+    });
+    const { origin } = await serve(handle, (res) => {
+      const writeHead = res.writeHead.bind(res);
+      res.setHeader('Vary', 'Cookie');
+      res.writeHead = (status: number, fields?: unknown) => {
+        for (const [name = '', value = ''] of (fields ?? []) as string[]) res.setHeader(name, value);
+        return writeHead(status);
+      };
+    });
+    const response = await fetch(origin + path);
+    expect([...response.headers].map((pair) => pair.join(': '))).toEqual(expect.arrayContaining(headers));
+    expect(await response.text()).toMatch(/^a+$/);
+  },
+);
+
 /** Injects a request without a connection, as light-my-request does for Fastify. */
 function inject(handler: NodeHandler): ServerResponse {
   const message = new IncomingMessage(new PassThrough() as unknown as Socket);

@@ -5,7 +5,7 @@ import { internalErrorResponse } from '../serve/rejections.ts';
 import { requestLimits, requireService } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import type { NodeRequest } from './request.ts';
-import { NodeResponder } from './responder.ts';
+import { type Fields, NodeResponder } from './responder.ts';
 
 /** A handler of node:http. `next` is called for paths that the gateway does not serve; without `next`, they get 404. */
 export type NodeHandler = (
@@ -42,5 +42,15 @@ class MountedResponder extends NodeResponder {
     if (!request.res.headersSent) super.respond(request, response);
     // Another handler of the server has already responded.
     else if (isBodyStream(response.body)) void discardStream(response.body);
+  }
+
+  /**
+   * Sets the headers one by one, as Node does itself if there are some already: on-headers before 1.1 takes an array of
+   * `writeHead` for pairs (CVE-2025-7339). It is in Next 16, and in older versions of compression, morgan and sessions.
+   */
+  protected override writeFields(res: ServerResponse, status: number, fields: Fields): ServerResponse {
+    for (let at = 0; at < fields.length; at += 2) res.removeHeader(fields[at] ?? '');
+    for (let at = 0; at < fields.length; at += 2) res.appendHeader(fields[at] ?? '', fields[at + 1] ?? '');
+    return res.writeHead(status);
   }
 }

@@ -45,7 +45,7 @@ const maxLate = 2000;
 const maxPipelinedUnsentBytes = 16 * 1024 * 1024;
 
 /** Names and values of headers in turn, as `writeHead` takes them. */
-type Fields = string[];
+export type Fields = string[];
 
 /** Fields of shared headers, which are validated and encoded once. */
 const sharedFieldsCache = new WeakMap<readonly Header[], Fields>();
@@ -88,12 +88,12 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
     { status, body }: HttpResponse,
   ): boolean {
     if (isLast || this.isDraining) fields.push('Connection', 'close');
-    if (hasNoContent(status)) res.writeHead(status, fields).end();
+    if (hasNoContent(status)) this.writeFields(res, status, fields).end();
     else {
       const whole = bufferedBody(body);
       const bytes = byteLength(whole);
       fields.push('Content-Length', String(bytes));
-      res.writeHead(status, fields);
+      this.writeFields(res, status, fields);
       if (bytes === 0 || method === 'HEAD') res.end();
       // Node encodes the head as the text that follows: in UTF-8, it would encode header values a second time.
       else {
@@ -150,7 +150,11 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
     if (request.isLast || request.awaitsContinue || request.exceedsDiscardLimit || this.isDraining) {
       fields.push('Connection', 'close');
     }
-    res.writeHead(status, fields);
+    this.writeFields(res, status, fields);
+  }
+
+  protected writeFields(res: ServerResponse, status: number, fields: Fields): ServerResponse {
+    return res.writeHead(status, fields);
   }
 }
 

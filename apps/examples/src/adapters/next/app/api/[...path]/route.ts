@@ -1,5 +1,5 @@
 // app/api/[...path]/route.ts
-import { gateway } from '../gateway.ts';
+import { gateway } from '@/server/gateway';
 
 const handler = (request: Request) => gateway.fetch(request);
 
