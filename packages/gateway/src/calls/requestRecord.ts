@@ -1,4 +1,5 @@
 import type { Limit } from '../procedures/limitError.ts';
+import type { Via } from '../procedures/via.ts';
 
 /** Trace id and span id of W3C Trace Context, in hexadecimal. */
 export interface TraceIds {
@@ -24,6 +25,8 @@ export interface RequestRecord {
   readonly path: string;
   /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
   readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
+  /** Through what the caller acts. Clients choose some of it, so it is not safe as a metric label. */
+  readonly via: Via;
   /**
    * The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. Of a
    * request that was rejected before its calls were read, such as with 401: what its head names.

@@ -76,6 +76,7 @@ export class McpRun extends RequestRun implements CallSource {
     if (message instanceof OutgoingResponse) {
       return this.#admit(undefined, undefined, () => this.finish(message));
     }
+    context.message = message;
     if (message.method === 'tools/call') return this.#begin(message);
     this.#admit(message, undefined, () =>
       this.#respondWith(message, () => catalogResponse(message, context, settings)),
@@ -113,6 +114,7 @@ export class McpRun extends RequestRun implements CallSource {
     }
     const { scopes, idempotencyKey: keyUse } = tool.procedure;
     this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseSize };
+    context.message = this.#call;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
       if (error) this.finish(settings.reject(error, context, id));
