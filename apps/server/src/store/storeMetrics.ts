@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, collections, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
 import { openedCollections } from '@petstore/core/store';
-import { counter, type MetricFamily, gauge, Latency, latencyFamily } from 'trpc-gateway-runtime/metrics';
+import { counter, type MetricFamily, gauge, histogramFamily, Latency } from 'trpc-gateway-runtime/metrics';
 
 /** The label `error`. `aborted`: the caller no longer waited. `other`: an unexpected error. */
 type FailureReason = StoreErrorCode | 'aborted' | 'other';
@@ -84,7 +84,7 @@ export function createStoreMetrics() {
     async families(store: Pick<Store, 'ready'>, rememberedKeys: number): Promise<MetricFamily[]> {
       const isReady = await canServe(store);
       return [
-        latencyFamily(
+        histogramFamily(
           'petstore_store_operation_duration_seconds',
           'Duration of store operations in seconds, including failed ones.',
           operations.map(({ labels, operation: { latency } }) => [labels, latency]),

@@ -91,6 +91,7 @@ export class Recorder {
       error,
       callErrors: hasFailed && !isUnsent ? callErrorsOf(context, called) : undefined,
       isReplay: context.response.isReplayed,
+      resultBytes: outcome.result === undefined ? undefined : utf8Length(outcome.result),
       isResultCut: outcome.isResultCut || undefined,
     };
     if (telemetry === undefined) return this.#emit(record, failedCalls);

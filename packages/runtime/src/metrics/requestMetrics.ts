@@ -1,11 +1,21 @@
 // Hot path: `onResponse` runs for every request. It only increments numbers; labels are built on each scrape. prom-client 15
 // would join the labels to a string for each increment.
 import type { RequestRecord } from 'trpc-gateway';
-import { counter, type MetricFamily, type MetricSample } from './family.ts';
+import { counter, gauge, type MetricFamily, type MetricSample } from './family.ts';
 import { serverErrors } from '../failedCalls.ts';
-import { Latency, latencyFamily } from './latency.ts';
+import { Histogram, histogramFamily, Latency } from './histogram.ts';
 
 type ProtocolLabel = RequestRecord['protocol'] | 'websocket';
+
+/** Upper bounds of the sizes of results, in bytes: about four are a token, and 80,000 are what hosts of models take. */
+const resultBounds = [500, 1000, 2500, 5000, 10_000, 20_000, 40_000, 80_000, 250_000, 1_000_000, 10_000_000];
+
+/** The results of one tool. */
+class ToolResults {
+  readonly bytes = new Histogram(resultBounds);
+  largest = 0;
+  cut = 0;
+}
 
 /** The counters of one operation over one protocol. */
 class Series {
@@ -13,11 +23,21 @@ class Series {
   readonly requests = [0, 0, 0, 0, 0, 0];
   readonly latency = new Latency();
   calls = 0;
+  replays = 0;
+  /** `undefined` before the first result of a tool. */
+  results: ToolResults | undefined = undefined;
   /**
    * Number of failed calls, by code. Those of the server, which alerts are about, start at 0: `rate()` needs a first sample
    * to increase from.
    */
   readonly errors = new Map(Array.from(serverErrors, (code) => [code, 0]));
+
+  countResult({ resultBytes = 0, isResultCut }: RequestRecord): void {
+    const results = (this.results ??= new ToolResults());
+    results.bytes.observe(resultBytes);
+    results.largest = Math.max(results.largest, resultBytes);
+    if (isResultCut) results.cut += 1;
+  }
 
   countError(code: string): void {
     this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
@@ -65,6 +85,8 @@ export function createRequestMetrics(prefix: string) {
     series.requests[digit] = (series.requests[digit] ?? 0) + 1;
     // The client decides how long a stream lasts.
     if (!record.isStream) series.latency.observe(record.durationMs);
+    if (record.isReplay) series.replays += 1;
+    if (record.resultBytes !== undefined) series.countResult(record);
     for (const procedure of calledProcedures) protocol.seriesOf(procedure).calls += 1;
     const unknown = record.calls - calledProcedures.length;
     if (unknown > 0) protocol.seriesOf('none').calls += unknown;
@@ -88,6 +110,9 @@ export function createRequestMetrics(prefix: string) {
 
   function families(): MetricFamily[] {
     const series = [...allSeries()];
+    const tools = series.flatMap(([{ operation }, { results }]) =>
+      results ? [[{ operation }, results] as const] : [],
+    );
     return [
       counter(
         `${prefix}requests_total`,
@@ -112,7 +137,33 @@ export function createRequestMetrics(prefix: string) {
           calls > 0 ? [...errors].map(([code, value]) => ({ labels: { ...labels, code }, value })) : [],
         ),
       ),
-      latencyFamily(
+      counter(
+        `${prefix}replayed_calls_total`,
+        'Number of calls whose response repeated that of an earlier one with the same idempotency key.',
+        series.flatMap(([labels, { calls, replays }]) =>
+          calls + replays > 0 ? [{ labels, value: replays }] : [],
+        ),
+      ),
+      histogramFamily(
+        `${prefix}tool_result_bytes`,
+        'Bytes of the results of a tool, also of errors, before compression.',
+        tools.map(([labels, { bytes }]) => [labels, bytes]),
+      ),
+      {
+        ...gauge(
+          `${prefix}tool_result_largest_bytes`,
+          'Bytes of the largest result of a tool since the process started.',
+          0,
+          'max',
+        ),
+        values: tools.map(([labels, { largest }]) => ({ labels, value: largest })),
+      },
+      counter(
+        `${prefix}tool_results_cut_total`,
+        'Number of results of a tool that were larger than maxResultBytes, so that they are not complete.',
+        tools.map(([labels, { cut }]) => ({ labels, value: cut })),
+      ),
+      histogramFamily(
         `${prefix}request_duration_seconds`,
         'Duration from request to response in seconds, without streams and subscriptions.',
         series.map(([labels, { latency }]) => [labels, latency]),

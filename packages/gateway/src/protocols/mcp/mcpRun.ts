@@ -201,7 +201,7 @@ export class McpRun extends RequestRun implements CallSource {
       return this.#fail(cause);
     }
     const format = progressFormat(call, {
-      end: (last) => outputResult(last, call),
+      end: (last) => (context.outcome.result = outputResult(last, call)),
       error: (cause) => this.#failure(settings.toError(cause)),
       revoked: () => this.#failure(revokedError()),
       // A client could not repeat a request without a response, and would wait for it.
@@ -237,12 +237,13 @@ export class McpRun extends RequestRun implements CallSource {
     // A stop is no error of the service, but the call has failed.
     if (error === stoppedError) context.outcome.endedWith(codeOf(error));
     else recordError(error, shown.status, context);
-    return errorResult(shown, this.#call, context.outcome);
+    return (context.outcome.result = errorResult(shown, this.#call, context.outcome));
   }
 
   #respond(result: string): void {
     const headers = this.#headers();
     const marked = this.context.response.isReplayed ? markReplayed(result) : result;
+    this.context.outcome.result = marked;
     this.finish(resultResponse(marked, this.#call.id, headers));
   }
 
@@ -256,7 +257,9 @@ export class McpRun extends RequestRun implements CallSource {
   protected override replay(stored: OutgoingResponse): void {
     const { id, isCurrent } = this.#call;
     // Only `#respond` ends a call with a stored response.
-    stored.body = resultMessage(replayedResult(stored.body as string, isCurrent), id);
+    const result = replayedResult(stored.body as string, isCurrent);
+    this.context.outcome.result = result;
+    stored.body = resultMessage(result, id);
     this.finish(stored);
   }
 }

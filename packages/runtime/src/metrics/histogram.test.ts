@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Latency } from './latency.ts';
+import { Latency } from './histogram.ts';
 
 test('a duration that equals a bucket’s upper bound counts in that bucket, as Prometheus defines `le`', () => {
   const latency = new Latency();
