@@ -9,14 +9,11 @@ const Audit = z
   .object({
     id: Id,
     at: z.iso.datetime(),
-    user: z.string().meta({ description: 'On whose behalf.' }),
+    user: z.string(),
     requestId: z.string(),
     protocol: z.string().meta({ description: '`mcp`: an agent.' }),
     tool: z.string().optional().meta({ description: 'What the agent called.' }),
-    client: z
-      .string()
-      .optional()
-      .meta({ description: 'The name and version that the client declares, or its user agent.' }),
+    client: z.string().optional().meta({ description: 'What the client calls itself.' }),
     oauthClient: z.string().optional().meta({ description: 'The client that the token was issued to.' }),
     procedure: z.string(),
     outcome: z
@@ -32,9 +29,9 @@ const Audit = z
 export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'sequence' });
 
 /**
- * Stores who tried to change what, through which client and with which outcome, before the response is sent: no client learns of a change without
- * its record. A change whose client has left, or whose response another policy has replaced by an error, has its record too.
- * A middleware would not see the calls that are rejected before it.
+ * Stores who tried to change what, through which client, and with which outcome, before the response is sent: no client learns
+ * of a change without its record. A change whose client has left, or whose response another policy has replaced by an error,
+ * has its record too. A middleware would not see the calls that are rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
   async settled({ identity, isReplay, outcomes, request, requestId, via }) {

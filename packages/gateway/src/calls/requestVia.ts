@@ -7,43 +7,35 @@ import type { Scheme } from './scheme.ts';
 export interface SentMessage {
   /** As received. */
   readonly clientInfo: unknown;
-  /** The tool that it calls. */
   readonly tool?: { readonly name: string };
 }
 
 /** What is known of a request. */
 interface ViaSource extends Pick<Via, 'protocol'> {
   readonly request: Pick<HttpRequest, 'header'>;
-  /** `undefined` over other protocols than MCP, and before the message was read. */
   readonly message: SentMessage | undefined;
-  /** The verified credential. */
   readonly credential: string | undefined;
   readonly scheme: Pick<Scheme, 'oauthClient'> | undefined;
 }
 
-/** Reads each member when it is used, since most requests are served without: it takes 2 ns to create. */
+/** Reads the client when it is used, since most requests are served without: it takes 3 ns to create. */
 export class RequestVia implements Via {
+  readonly protocol: Via['protocol'];
+  readonly tool: string | undefined;
   readonly #source: ViaSource;
 
   constructor(source: ViaSource) {
+    this.protocol = source.protocol;
+    this.tool = source.message?.tool?.name;
     this.#source = source;
-  }
-
-  get protocol(): Via['protocol'] {
-    return this.#source.protocol;
-  }
-
-  get tool(): string | undefined {
-    return this.#source.message?.tool?.name;
   }
 
   get client(): DeclaredClient | undefined {
     const { message, request } = this.#source;
-    const { name, version } = isObject(message?.clientInfo) ? message.clientInfo : {};
-    const named = printable(name);
-    if (named !== undefined) return { name: named, version: printable(version) };
-    const userAgent = printable(request.header('user-agent'));
-    return userAgent === undefined ? undefined : { name: userAgent, version: undefined };
+    const info = isObject(message?.clientInfo) ? message.clientInfo : {};
+    const declared = printable(info['name']);
+    const name = declared ?? printable(request.header('user-agent'));
+    return name === undefined ? undefined : { name, version: declared && printable(info['version']) };
   }
 
   get oauthClient(): string | undefined {
@@ -56,19 +48,17 @@ export class RequestVia implements Via {
     return { protocol, tool, client, oauthClient };
   }
 
-  /** What `console.log` of Node, Bun and Deno prints. */
+  /** What `console.log` prints. */
   [Symbol.for('nodejs.util.inspect.custom')](): Via {
     return this.toJSON();
   }
 }
 
-/** The longest declared text, in characters: that of a `User-Agent` of browsers is half as long. */
-const maxLength = 256;
-
-/** Characters that a terminal or a viewer of logs does not show as such: control, format and unassigned ones, and line separators. */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
-
+/** Returns at most 256 characters, without those that a terminal or a viewer of logs does not show as such. */
 const printable = (text: unknown): string | undefined =>
   typeof text === 'string'
-    ? text.slice(0, maxLength).replace(unprintable, '').trim() || undefined
+    ? text
+        .slice(0, 256)
+        .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+        .trim() || undefined
     : undefined;

@@ -9,9 +9,9 @@ interface ListedTool {
   readonly outputSchema?: object;
 }
 
-const columns = ['tool', 'description', 'input', 'output', 'in all'];
+const headings = ['description', 'input', 'output', 'in all'];
 
-/** Returns the lines of a table: how many tokens each tool of the list takes, the largest first. */
+/** Returns the lines of a table: the tokens of each tool, the largest first. */
 export async function toolCosts({ fetch }: Gateway): Promise<readonly string[]> {
   const response = await fetch('http://localhost/mcp', {
     method: 'POST',
@@ -21,20 +21,20 @@ export async function toolCosts({ fetch }: Gateway): Promise<readonly string[]> 
   const { result } = (await response.json()) as {
     readonly result: { readonly tools: readonly ListedTool[] };
   };
-  const costs = result.tools
-    .map((tool) => [tool.description, tool.inputSchema, tool.outputSchema, tool].map(tokensOf))
-    .map((tokens, at) => ({ name: result.tools[at]?.name ?? '', tokens }))
-    .toSorted((one, other) => (other.tokens[3] ?? 0) - (one.tokens[3] ?? 0));
-  const sums = columns.slice(1).map((_, at) => costs.reduce((sum, { tokens }) => sum + (tokens[at] ?? 0), 0));
-  const rows = [columns, ...costs.map(({ name, tokens }) => [name, ...tokens]), ['all', ...sums]];
-  const width = Math.max(...rows.map(([name = '']) => String(name).length));
+  const tools = result.tools.toSorted((one, other) => tokensOf(other) - tokensOf(one));
+  const costs = tools.map((tool) =>
+    [tool.description, tool.inputSchema, tool.outputSchema, tool].map(tokensOf),
+  );
+  const sums = headings.map((_, at) => costs.reduce((sum, tokens) => sum + (tokens[at] ?? 0), 0));
+  const width = Math.max(...tools.map(({ name }) => name.length), 'tool'.length);
+  const row = (name: string, cells: readonly (string | number)[]) =>
+    `  ${name.padEnd(width)}${cells.map((cell) => String(cell).padStart(13)).join('')}`;
   return [
     '',
     `Tokens of the tools that a client may send with each request, estimated by ${charactersPerToken} characters of JSON each:`,
-    ...rows.map(
-      ([name = '', ...cells]) =>
-        `  ${String(name).padEnd(width)}${cells.map((cell) => String(cell).padStart(13)).join('')}`,
-    ),
+    row('tool', headings),
+    ...tools.map(({ name }, at) => row(name, costs[at] ?? [])),
+    row('all', sums),
   ];
 }
 

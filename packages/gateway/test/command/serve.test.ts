@@ -508,10 +508,10 @@ describe('trpc-gateway serve', () => {
   it('trpc-gateway serve prints the estimated tokens of each tool with --tools alone, the largest first', async () => {
     const running = runningOf('kanban');
     const { message } = await send(serverOf(running), 'tools/list', {}, oldRevision);
-    const { tools } = message?.result as { readonly tools: readonly Readonly<Record<string, unknown>>[] };
+    const tools = message?.result?.['tools'] as readonly Readonly<Record<string, unknown>>[];
     const tokens = (value: unknown) =>
       value === undefined ? 0 : Math.ceil(JSON.stringify(value).length / 4);
-    const rows = tools.map((each) => {
+    const costs = tools.map((each) => {
       const { name, description, inputSchema, outputSchema } = each;
       return [name, ...[description, inputSchema, outputSchema, each].map(tokens)].join(' ');
     });
@@ -521,7 +521,7 @@ describe('trpc-gateway serve', () => {
       .trim()
       .split(/\s*\n\s*/)
       .map((row) => row.replaceAll(/ +/g, ' '));
-    expect(printed.toSorted()).toEqual(rows.toSorted());
+    expect(printed.toSorted()).toEqual(costs.toSorted());
     const totals = printed.map((row) => Number(row.split(' ').at(-1)));
     expect(totals).toEqual(totals.toSorted((one, other) => other - one));
     const page = await readFile(new URL('../../../../docs/serve-command.md', import.meta.url), 'utf8');

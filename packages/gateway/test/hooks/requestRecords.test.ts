@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { bearer } from 'trpc-gateway';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
-import { call, send as sendMessage } from '../mcp/messages.ts';
+import { call as callTool, send as sendMessage } from '../mcp/messages.ts';
 import { inProcess, serveInTest, t, tool } from '../mcp/serveTools.ts';
 import { validKey, startService } from '../startService.ts';
 
@@ -128,13 +128,13 @@ it('the record of a call of a tool has the bytes of its result, also of an error
   const { server, records } = await serveInTest(created);
   const meta = { idempotencyKey: 'k' };
   for (const name of ['order', 'order', 'steps', 'fail']) {
-    const { message } = await call(server, name, {}, { meta });
+    const { message } = await callTool(server, name, {}, { meta });
     await expect.poll(() => records.length).toBe(1);
     const bytes = Buffer.byteLength(JSON.stringify(message?.result));
     expect([name, records.pop()?.resultBytes]).toEqual([name, bytes]);
   }
   await sendMessage(server, 'tools/list');
-  await call(server, 'unknown', {});
+  await callTool(server, 'unknown', {});
   await expect.poll(() => records.length).toBe(2);
   expect(records.map(({ resultBytes }) => resultBytes)).toEqual([undefined, undefined]);
 });

@@ -16,7 +16,8 @@ const declared = (info: unknown) => ({ 'io.modelcontextprotocol/clientInfo': inf
 
 /** Serves a procedure to callers with access tokens. Each context, policy and record adds what it sees, in this order. */
 async function start() {
-  const { issuer, jwksUri, sign } = await startIssuer();
+  const accepted = await startIssuer();
+  const { issuer, jwksUri } = accepted;
   const t = initTRPC.context<{ readonly via: Via }>().meta<GatewayMeta>().create();
   const seen: unknown[] = [];
   const policy: Policy = { settled: ({ via }) => void seen.push(via) };
@@ -36,7 +37,7 @@ async function start() {
   });
   const { server } = await serveInTest({ gateway });
   const headers = async (claims: object) => ({
-    authorization: `Bearer ${await sign({ ...claims })}`,
+    authorization: `Bearer ${await accepted.sign({ ...claims })}`,
     'content-type': 'application/json',
     'user-agent': 'curl/8.1 (x)',
   });

@@ -1,14 +1,20 @@
 // Hot path: observed for every request and every store operation.
 import type { MetricFamily, MetricSample } from './family.ts';
 
+/**
+ * Upper bounds of durations, in seconds. The smallest suit an embedded store, which answers within tens of microseconds; the
+ * largest is the default call timeout.
+ */
+const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
 /** A histogram, for one series. */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly #buckets: Float64Array;
   #sum = 0;
 
-  /** @param bounds upper bounds of the buckets, ascending */
-  constructor(bounds: readonly number[]) {
+  /** @param bounds upper bounds of the buckets, ascending. Default: those of durations in seconds, from 0.5 ms to 30 s */
+  constructor(bounds: readonly number[] = latencyBounds) {
     this.#bounds = bounds;
     this.#buckets = new Float64Array(bounds.length + 1);
   }
@@ -35,23 +41,6 @@ export class Histogram {
       { metricName: `${name}_sum`, labels, value: this.#sum },
       { metricName: `${name}_count`, labels, value: count },
     ];
-  }
-}
-
-/**
- * Upper bounds in seconds. The smallest suit an embedded store, which answers within tens of microseconds; the largest is the
- * default call timeout.
- */
-const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
-/** A histogram of durations in seconds, for one series. */
-export class Latency extends Histogram {
-  constructor() {
-    super(latencyBounds);
-  }
-
-  override observe(durationMs: number): void {
-    super.observe(durationMs / 1000);
   }
 }
 

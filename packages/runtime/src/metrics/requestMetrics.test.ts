@@ -129,10 +129,7 @@ test('results of tools are counted by their bytes, the largest and those that we
   const labels = { operation: 'listPets' };
   expect(valuesOf('tool_result_largest_bytes')).toEqual([{ labels, value: 79_000 }]);
   expect(valuesOf('tool_results_cut_total')).toEqual([{ labels, value: 1 }]);
-  expect(valuesOf('replayed_calls_total')).toEqual([
-    { labels: { ...labels, protocol: 'rest' }, value: 1 },
-    { labels: { ...labels, protocol: 'mcp' }, value: 0 },
-  ]);
+  expect(valuesOf('replayed_calls_total')?.map(({ value }) => value)).toEqual([1, 0]);
 });
 
 test('requests that exceeded a limit are counted by limit, over all protocols and statuses', () => {

@@ -257,8 +257,7 @@ export class McpRun extends RequestRun implements CallSource {
   protected override replay(stored: OutgoingResponse): void {
     const { id, isCurrent } = this.#call;
     // Only `#respond` ends a call with a stored response.
-    const result = replayedResult(stored.body as string, isCurrent);
-    this.context.outcome.result = result;
+    const result = (this.context.outcome.result = replayedResult(stored.body as string, isCurrent));
     stored.body = resultMessage(result, id);
     this.finish(stored);
   }
