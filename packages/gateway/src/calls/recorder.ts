@@ -87,11 +87,11 @@ export class Recorder {
       durationMs: performance.now() - context.startedAt,
       bytesIn: request.receivedBytes,
       bytesOut,
+      resultBytes: outcome.result === undefined ? undefined : utf8Length(outcome.result),
       limit: outcome.limit,
       error,
       callErrors: hasFailed && !isUnsent ? callErrorsOf(context, called) : undefined,
       isReplay: context.response.isReplayed,
-      resultBytes: outcome.result === undefined ? undefined : utf8Length(outcome.result),
       isResultCut: outcome.isResultCut || undefined,
     };
     if (telemetry === undefined) return this.#emit(record, failedCalls);

@@ -49,6 +49,8 @@ export interface RequestRecord {
   readonly bytesIn: number | undefined;
   /** Bytes of the response body, compressed if it is; `undefined` for a stream, and on a WebSocket. */
   readonly bytesOut: number | undefined;
+  /** Bytes of the result of a tool, also of an error, before compression; `undefined` over other protocols, and without a call. */
+  readonly resultBytes?: number | undefined;
   /** The limit that rejected the request or some of its calls, if any. */
   readonly limit: Limit | undefined;
   /**
@@ -66,8 +68,6 @@ export interface RequestRecord {
    * procedure has called `response.replayed()`.
    */
   readonly isReplay?: boolean | undefined;
-  /** Bytes of the result of a tool, also of an error, before compression; `undefined` over other protocols, and without a call. */
-  readonly resultBytes?: number | undefined;
   /** Whether the result of a tool was larger than `maxResultBytes`, and is not complete. `undefined` if it is complete. */
   readonly isResultCut?: true | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */

@@ -116,7 +116,7 @@ test('results of tools are counted by their bytes, the largest and those that we
   const call = { ...record, protocol: 'mcp' } as const;
   const results = Array.from({ length: 101 }, (_, at) => ({ ...call, resultBytes: at < 94 ? 400 : 30_000 }));
   const cut = { ...call, resultBytes: 79_000, isResultCut: true } as const;
-  for (const each of [...results.slice(1), cut, { ...record, isReplay: true }, record]) onResponse(each);
+  for (const each of [cut, ...results.slice(1), { ...record, isReplay: true }, record]) onResponse(each);
   const valuesOf = (name: string) => families().find((family) => family.name === `x_${name}`)?.values;
   const within = Object.fromEntries(
     (valuesOf('tool_result_bytes') ?? []).map(({ labels, metricName, value }) => [
