@@ -58,6 +58,6 @@ test('an audit that cannot be stored fails the call, which is then answered with
   const create = () => Promise.reject(new Error('no space left'));
   const { settled } = auditPolicy({ collection: () => ({ create }) } as unknown as Store);
   const outcome = { code: 'OK', procedure: { type: 'mutation', path: 'createCategory' } };
-  const context = { identity: { sub: 'ada' }, outcomes: [outcome], request: { header() {} } };
+  const context = { identity: { sub: 'ada' }, outcomes: [outcome], request: { header() {} }, via: {} };
   await expect(settled?.(context as never)).rejects.toThrow('no space left');
 });

@@ -11,7 +11,10 @@ const Audit = z
     at: z.iso.datetime(),
     user: z.string(),
     requestId: z.string(),
-    protocol: z.string(),
+    protocol: z.string().meta({ description: '`mcp`: an agent.' }),
+    tool: z.string().optional().meta({ description: 'What the agent called.' }),
+    client: z.string().optional().meta({ description: 'What the client calls itself.' }),
+    oauthClient: z.string().optional().meta({ description: 'The client that the token was issued to.' }),
     procedure: z.string(),
     outcome: z
       .string()
@@ -26,22 +29,27 @@ const Audit = z
 export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'sequence' });
 
 /**
- * Stores who tried to change what, and with which outcome, before the response is sent: no client learns of a change without
- * its record. A change whose client has left, or whose response another policy has replaced by an error, has its record too.
- * A middleware would not see the calls that are rejected before it.
+ * Stores who tried to change what, through which client, and with which outcome, before the response is sent: no client learns
+ * of a change without its record. A change whose client has left, or whose response another policy has replaced by an error,
+ * has its record too. A middleware would not see the calls that are rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
-  async settled({ identity, isReplay, outcomes, protocol, request, requestId }) {
+  async settled({ identity, isReplay, outcomes, request, requestId, via }) {
     // A request without a valid token changes nothing, and anyone may send it.
     if (identity === undefined) return;
     const changes = outcomes.flatMap(({ code: outcome = 'UNKNOWN', procedure: called }) =>
       called?.type === 'mutation' ? [{ procedure: called.path, outcome }] : [],
     );
+    if (changes.length === 0) return;
+    const { client, oauthClient, protocol, tool } = via;
     const attempt = {
       at: new Date().toISOString(),
       user: identity.sub,
       requestId,
       protocol,
+      tool,
+      client: client && [client.name, client.version].join(' ').trim(),
+      oauthClient,
       reason: request.header('x-reason'),
       isReplay,
     };

@@ -7,8 +7,8 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 export interface Issuer {
   /** The options of `jwt()`. */
   readonly accepts: { readonly issuer: string; readonly audience: string; readonly jwksUri: string };
-  /** Signs a token for a user, with the scopes separated by spaces. */
-  readonly token: (user: string, scope: string) => Promise<string>;
+  /** Signs a token for a user, with the scopes separated by spaces. @param client Default: `development` */
+  readonly token: (user: string, scope: string, client?: string) => Promise<string>;
   readonly close: () => void;
 }
 
@@ -38,8 +38,8 @@ export async function startIssuer(port = 0): Promise<Issuer> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const audience = 'https://shelter.example';
 
-  function token(user: string, scope: string): Promise<string> {
-    return new SignJWT({ scope })
+  function token(user: string, scope: string, client = 'development'): Promise<string> {
+    return new SignJWT({ scope, client_id: client })
       .setProtectedHeader({ alg: 'ES256', kid: 'development', typ: 'at+jwt' })
       .setIssuer(issuer)
       .setAudience(audience)

@@ -5,9 +5,10 @@ import { sharedShelter } from './testing/newShelter.ts';
 
 const shelter = sharedShelter();
 
-/** Connects an agent with these headers. */
-async function connect(headers: Readonly<Record<string, string>> = shelter.headers) {
-  const client = new Client({ name: 'agent', version: '1.0.0' });
+/** Connects an agent with these headers. @param revision Default: that of 2025-11-25 */
+async function connect(headers: Readonly<Record<string, string>> = shelter.headers, revision?: '2026-07-28') {
+  const options = revision && { versionNegotiation: { mode: { pin: revision } } };
+  const client = new Client({ name: 'agent', version: '1.0.0' }, options);
   const url = new URL(`${shelter.origin}/mcp`);
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   onTestFinished(() => client.close());
@@ -37,12 +38,27 @@ test('an agent of the staff adds an animal and sees its photo, and it is adopted
     true,
     [{ text: expect.stringContaining('"data":{"status":"adopted"}') }],
   ]);
+});
+
+test('the audit log shows that an agent wrote, which one and on whose behalf, or that a person did by which client', async () => {
+  const token = await shelter.token('grace', 'animals:write', 'https://agent.example/client.json');
+  const headers = { authorization: `Bearer ${token}`, 'user-agent': 'agent-http/3' };
+  const added = { name: 'Tom', categoryId: 2 };
+  const call = { name: 'createAnimal', arguments: added };
+  await (await connect(headers)).callTool(call);
+  await (await connect(headers, '2026-07-28')).callTool(call);
+  await shelter.rest('POST', '/animals', added, { 'user-agent': 'Shelter app/7' });
   const audits = await shelter.client.listAudits.query({ limit: 100 });
-  const adoptions = audits.filter(({ procedure }) => procedure === 'adoptAnimal');
-  expect(adoptions).toMatchObject([
-    { protocol: 'mcp', outcome: 'OK' },
-    { protocol: 'mcp', outcome: 'CONFLICT' },
-  ]);
+  const oauthClient = 'https://agent.example/client.json';
+  const agent = { user: 'grace', protocol: 'mcp', tool: 'createAnimal', oauthClient, outcome: 'OK' };
+  const person = { user: 'ada', protocol: 'rest', client: 'Shelter app/7', oauthClient: 'development' };
+  // Before 2026-07-28, a call does not have the name of the agent.
+  const agents = [
+    { ...agent, client: 'agent-http/3' },
+    { ...agent, client: 'agent 1.0.0' },
+  ];
+  expect(audits.slice(-3)).toMatchObject([...agents, person]);
+  expect(audits.at(-1)?.tool).toBeUndefined();
 });
 
 test('an agent receives the instructions, and the tools that the scopes of its token allow, which every model accepts', async () => {

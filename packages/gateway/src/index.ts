@@ -18,6 +18,7 @@ export { cookie, type CookieOptions } from './auth/schemes/cookie.ts';
 export { custom, type CustomOptions } from './auth/schemes/custom.ts';
 export type { SchemeOptions } from './auth/schemes/options.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
+export type { DeclaredClient, Via } from './procedures/via.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { CallError, RequestRecord, TraceIds } from './calls/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';

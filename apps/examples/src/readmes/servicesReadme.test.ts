@@ -31,7 +31,7 @@ const comparable = (text: string) =>
     .replaceAll(/^:\n\n/gm, '')
     .replaceAll(/[0-9a-f]{12}-\d+/g, '<event>')
     .replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, '<time>')
-    .replaceAll(/(?<="requestId":")[^"]+/g, '<id>')
+    .replaceAll(/(?<="requestId":"|"client":"curl\/)[^"]+/g, '<id>')
     .trimEnd();
 
 test('the commands and the client in the README of the shelter print what it says', async () => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, collections, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
 import { openedCollections } from '@petstore/core/store';
-import { counter, type MetricFamily, gauge, Latency, latencyFamily } from 'trpc-gateway-runtime/metrics';
+import { counter, type MetricFamily, gauge, Histogram, histogramFamily } from 'trpc-gateway-runtime/metrics';
 
 /** The label `error`. `aborted`: the caller no longer waited. `other`: an unexpected error. */
 type FailureReason = StoreErrorCode | 'aborted' | 'other';
@@ -11,13 +11,13 @@ type FailureReason = StoreErrorCode | 'aborted' | 'other';
 const readyTimeoutMs = 1000;
 
 class OperationMetrics {
-  readonly latency = new Latency();
+  readonly latency = new Histogram();
   readonly failures = new Map<FailureReason, number>();
 
   /** Runs `call`, records its duration and returns its result. Synchronous results stay synchronous. */
   run<T>(call: () => T, options?: CallOptions): T {
     const start = performance.now();
-    const onEnd = () => this.latency.observe(performance.now() - start);
+    const onEnd = () => this.latency.observe((performance.now() - start) / 1000);
     const onError = (error: unknown) => {
       onEnd();
       const reason = failureReason(error, options);
@@ -84,7 +84,7 @@ export function createStoreMetrics() {
     async families(store: Pick<Store, 'ready'>, rememberedKeys: number): Promise<MetricFamily[]> {
       const isReady = await canServe(store);
       return [
-        latencyFamily(
+        histogramFamily(
           'petstore_store_operation_duration_seconds',
           'Duration of store operations in seconds, including failed ones.',
           operations.map(({ labels, operation: { latency } }) => [labels, latency]),

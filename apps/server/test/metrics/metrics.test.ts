@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { compile, type CompilerOptions, everyCompiler } from '@petstore/testing/compile';
 import { reservePort } from 'trpc-gateway/serve';
+import { measuredEventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { expect, test, vi } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
 import { type StoreChange, startServerInProcess } from '../testing/startServerInProcess.ts';
@@ -38,14 +40,63 @@ async function start(change: StoreChange = () => ({})) {
 }
 
 // That failed calls are counted over each protocol: packages/runtime/src/metrics/requestMetrics.test.ts.
-test('each metric that docs/monitoring.md names is exported, but for those of workers', async () => {
-  const { origin, page } = await start();
-  await createPet(origin);
-  const documentation = await readFile(new URL('../../../../docs/monitoring.md', import.meta.url), 'utf8');
-  const names = new Set(documentation.match(/\bpetstore_(?!workers)[a-z_]+[a-z]\b/g));
-  expect(names.size).toBeGreaterThan(5);
-  const exported = await page();
-  expect([...names].filter((name) => !exported.includes(name))).toEqual([]);
+const read = (name: string) => readFile(new URL(`../../../../${name}`, import.meta.url), 'utf8');
+
+test.each(['docs/monitoring.md', 'docs/petstore.rules.yml', 'docs/dashboard.json'])(
+  'each metric that %s names is exported, but for those of workers, and of events by measuredEventLog',
+  async (file) => {
+    const { origin, page } = await start();
+    await createPet(origin);
+    const named = (await read(file)).match(
+      /\b(?:petstore|events|process|nodejs)_[a-z_]+[a-z]\b|\$\{prefix\}\w+/g,
+    );
+    const names = new Set(
+      named?.map((name) => name.replace('${prefix}', 'petstore_').replace(/_(?:bucket|count)$/, '')),
+    );
+    expect(names.size).toBeGreaterThan(5);
+    const types = (await page()).matchAll(/^# TYPE (?<name>\S+)/gm);
+    const exported = [
+      ...measuredEventLog(memoryEventLog()).metrics(),
+      ...Array.from(types, ({ groups }) => groups),
+    ];
+    const known = new Set(exported.map((each) => each?.['name']));
+    expect([...names].filter((name) => !known.has(name) && !name.startsWith('petstore_workers'))).toEqual([]);
+  },
+);
+
+test('docs/dashboard.json has the types of @grafana/schema, and a dashboard with a wrong member has not', async () => {
+  const dashboard = await read('docs/dashboard.json');
+  const file = (value: string) => `
+    import type { Dashboard, Panel, RowPanel } from '@grafana/schema';
+    import type * as TimeSeries from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
+    type Graph = Panel<Record<string, unknown>, TimeSeries.FieldConfig> & { type: 'timeseries'; options: TimeSeries.Options };
+    // JSON has the text of a member of an enumeration.
+    type Json<Value> = Value extends string
+      ? \`\${Value}\`
+      : Value extends object ? { [Name in keyof Value]: Json<Value[Name]> } : Value;
+    export const dashboard: Json<Omit<Dashboard, 'panels'> & { panels: (Graph | RowPanel)[] }> = ${value};`;
+  const files = {
+    'right.ts': file(dashboard),
+    'enumeration.ts': file(dashboard.replace('"placement": "bottom"', '"placement": "below"')),
+    'unknown.ts': file(dashboard.replace('"targets"', '"queries"')),
+  };
+  const [options] = everyCompiler;
+  const printed = await compile({ files, packages: 'repository', ...(options as CompilerOptions) });
+  expect(new Set(printed.match(/^\w+\.ts/gm))).toEqual(new Set(['enumeration.ts', 'unknown.ts']));
+});
+
+test('each alert has a severity, a summary and the link of its runbook', async () => {
+  const troubleshooting = await read('docs/troubleshooting.md');
+  const alerts = (await read('docs/petstore.rules.yml')).split('- alert: ').slice(1);
+  expect(alerts).toHaveLength(10);
+  for (const alert of alerts) {
+    const [name = ''] = alert.split('\n');
+    expect(alert).toMatch(
+      /labels: \{ severity: (critical|warning) \}\n {8}annotations:\n {10}summary: '.+\.'\n/,
+    );
+    expect(alert).toContain(`/docs/troubleshooting.md#${name.toLowerCase()}\n`);
+    expect(troubleshooting).toContain(`\n### ${name}\n`);
+  }
 });
 
 test('requests with arbitrary paths, methods and headers add no series', async () => {

@@ -9,6 +9,7 @@ import { failureOf } from '../procedures/execute.ts';
 import { isTrpcError } from '../procedures/isTrpcError.ts';
 import type { DescribedProcedure } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedure.ts';
+import type { Via } from '../procedures/via.ts';
 import type { HeaderSource } from './scheme.ts';
 
 /** The properties of a request that its protocol reads for the policies. */
@@ -52,6 +53,8 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
   readonly requestId: string;
   /** The identity that the scheme's `verify` returned; `undefined` before authentication, and without a credential. */
   readonly identity: Identity | undefined;
+  /** Through what the caller acts. The tool and the `clientInfo` of MCP are known after the message was read. */
+  readonly via: Via;
   /** The called procedures, one per call: several in a tRPC batch, none for `routes` and for an unknown path. */
   readonly procedures: readonly DescribedProcedure[];
   /**

@@ -78,6 +78,7 @@ export class Recorder {
       method: request.method,
       path: request.path,
       protocol: context.protocol,
+      via: context.via,
       operation: operation ?? (called.length > 0 ? called.join(',') : undefined),
       procedures: called,
       calls: outcome.calls,
@@ -86,10 +87,12 @@ export class Recorder {
       durationMs: performance.now() - context.startedAt,
       bytesIn: request.receivedBytes,
       bytesOut,
+      resultBytes: outcome.result === undefined ? undefined : utf8Length(outcome.result),
       limit: outcome.limit,
       error,
       callErrors: hasFailed && !isUnsent ? callErrorsOf(context, called) : undefined,
       isReplay: context.response.isReplayed,
+      isResultCut: outcome.isResultCut || undefined,
     };
     if (telemetry === undefined) return this.#emit(record, failedCalls);
     const trace = tryHook((each) => each.trace, telemetry);
@@ -117,13 +120,17 @@ export class Recorder {
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
-  call({ protocol, request, requestId }: RequestContext, { startedAt, trace, ...call }: RecordedCall): void {
+  call(
+    { protocol, request, requestId, via }: RequestContext,
+    { startedAt, trace, ...call }: RecordedCall,
+  ): void {
     if (!this.isComplete && call.error === undefined) return;
     this.#emit({
       requestId,
       method: 'WS',
       path: request.path,
       protocol,
+      via,
       ...call,
       calls: startedAt === undefined ? 0 : 1,
       durationMs: startedAt === undefined ? 0 : performance.now() - startedAt,

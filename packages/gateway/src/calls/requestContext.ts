@@ -7,6 +7,7 @@ import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import { RequestOutcome } from './requestOutcome.ts';
+import { RequestVia, type SentMessage } from './requestVia.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -106,6 +107,8 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   credential: string | undefined = undefined;
   /** The scheme of the credential. */
   scheme: Scheme<Identity> | undefined = undefined;
+  /** The message (MCP only), after it was read. */
+  message: SentMessage | undefined = undefined;
   /** All scopes of the procedures that were rejected for a missing scope. */
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */
@@ -137,6 +140,10 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     this.protocol = protocol;
     this.requestId = requestId(request.header('x-request-id'));
     this.startedAt = startedAt;
+  }
+
+  get via(): RequestVia {
+    return new RequestVia(this);
   }
 
   /** The called procedures, one per call. */

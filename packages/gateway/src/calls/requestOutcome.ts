@@ -19,6 +19,8 @@ export class RequestOutcome {
   calledPaths: readonly string[] | undefined = undefined;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
+  /** The result of a tool, as JSON. */
+  result: string | undefined = undefined;
   /** The last unexpected error (5xx). */
   error: unknown = undefined;
   /** All calls that failed unexpectedly, if they are several. */
@@ -29,6 +31,8 @@ export class RequestOutcome {
   isPending = false;
   /** Whether its call has ended after its deadline: its outcome and its record are those of the deadline. */
   isLate = false;
+  /** Whether elements of a tool's result were left out, or a short text has taken its place. */
+  isResultCut = false;
   /** The code of the last error of its calls, which a stored response keeps. */
   errorCode: string | undefined = undefined;
   /** The codes of the calls that failed, by their index in the request; `undefined` if none did. */

@@ -1,4 +1,5 @@
 import type { Limit } from '../procedures/limitError.ts';
+import type { Via } from '../procedures/via.ts';
 
 /** Trace id and span id of W3C Trace Context, in hexadecimal. */
 export interface TraceIds {
@@ -24,6 +25,8 @@ export interface RequestRecord {
   readonly path: string;
   /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
   readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
+  /** Through what the caller acts. Clients choose some of it, so it is not safe as a metric label. */
+  readonly via: Via;
   /**
    * The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. Of a
    * request that was rejected before its calls were read, such as with 401: what its head names.
@@ -46,6 +49,8 @@ export interface RequestRecord {
   readonly bytesIn: number | undefined;
   /** Bytes of the response body, compressed if it is; `undefined` for a stream, and on a WebSocket. */
   readonly bytesOut: number | undefined;
+  /** Bytes of the result of a tool, also of an error, before compression; `undefined` over other protocols, and without a call. */
+  readonly resultBytes?: number | undefined;
   /** The limit that rejected the request or some of its calls, if any. */
   readonly limit: Limit | undefined;
   /**
@@ -63,6 +68,8 @@ export interface RequestRecord {
    * procedure has called `response.replayed()`.
    */
   readonly isReplay?: boolean | undefined;
+  /** Whether the result of a tool was larger than `maxResultBytes`, and is not complete. `undefined` if it is complete. */
+  readonly isResultCut?: true | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;
 }

@@ -83,6 +83,8 @@ export interface Scheme<Identity = unknown> {
    * require scopes.
    */
   scopes?(this: void, identity: Identity): readonly string[];
+  /** Returns the OAuth client to which a verified credential was issued. Without this function, it is not known. */
+  oauthClient?(this: void, credential: string): string | undefined;
   /**
    * Returns the `WWW-Authenticate` challenge of a 401 (RFC 9110 §11.6.1), or of a 403 if scopes are missing.
    * @returns `undefined` if the scheme has no challenge for this error

@@ -16,6 +16,7 @@ import { createPartialGateway } from './partialGateway.ts';
 import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
 import { readServed } from './served.ts';
 import { serveReport } from './serveReport.ts';
+import { toolCosts } from './toolCosts.ts';
 import { usage } from './usage.ts';
 
 /** Runs `trpc-gateway serve` with its arguments: the server runs until the process ends. */
@@ -30,6 +31,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
       env: { type: 'string', multiple: true, default: [] },
       port: { type: 'string', default: '3000' },
       'no-types': { type: 'boolean', default: false },
+      tools: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   });
@@ -77,6 +79,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
     hasWebSockets: opensWebSockets(),
     hasContext: values.context !== undefined,
     readsTypes: readOutputs !== undefined,
+    toolCosts: values.tools ? await toolCosts(gateway) : [],
   });
   return { stdout, code: undefined };
 }

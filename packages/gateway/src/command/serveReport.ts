@@ -20,6 +20,8 @@ interface Started {
   readonly hasContext: boolean;
   /** Whether the types of outputs are being read. */
   readonly readsTypes: boolean;
+  /** The lines of the table of tokens, if it was asked for. */
+  readonly toolCosts: readonly string[];
 }
 
 /** The readme of this package, as installed. */
@@ -56,6 +58,7 @@ export function serveReport(started: Started): string {
     ...(hasContext ? [] : ['  - Without --context, the context of procedures is {}.']),
     '  All of it: docs/gateway/trpc.md in the repository of trpc-gateway.',
     ...(served.hasRestMetadata ? presetLines : defaultLines(started)),
+    ...started.toolCosts,
     '',
     `A server of your own: ${readme}`,
     '',

@@ -11,6 +11,7 @@ looking, moving and demonstrations, not for production.
   --env FILE             Reads environment variables before the modules are loaded. May be repeated.
   --port PORT            0 chooses a free port. Default: 3000.
   --no-types             Leaves the types of outputs without a schema unread, which trpc-gateway-typegen reads if it is installed.
+  --tools                Prints how many tokens each tool takes.
 `;
 
 /** Whether an error is one of `parseArgs` of node:util. */

@@ -1,6 +1,7 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import type { HttpRequest } from '../http/request.ts';
 import type { ResponseControls } from '../http/response.ts';
+import type { Via } from './via.ts';
 
 /**
  * The options of `createContext`, which is called once per REST call, once per tRPC request (a batch is one request),
@@ -17,6 +18,8 @@ export interface ContextOptions<Identity, Data extends object = object> {
    * `protect: false` that is called without a valid credential.
    */
   readonly identity: Identity | undefined;
+  /** Through what the caller acts: the protocol, the tool, the client. */
+  readonly via: Via;
   /** Sets the status and headers of the response. */
   readonly response: ResponseControls;
   /** The request id, which the response has as `X-Request-Id`. */

@@ -61,6 +61,7 @@ export abstract class RequestRun implements OutcomeReceiver {
       ctx = this.settings.createContext({
         request: context.request,
         identity: context.identity,
+        via: context.via,
         response: context.response,
         requestId: context.requestId,
         data: context.data,

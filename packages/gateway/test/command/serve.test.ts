@@ -197,7 +197,7 @@ interface Shape {
 const rows: readonly Shape[] = [
   {
     shape: 'kanban',
-    args: ['src/server/root.ts', '--context', 'src/server/trpc.ts'],
+    args: ['src/server/root.ts', '--context', 'src/server/trpc.ts', '--tools'],
     procedures: ['board.all', 'board.byId', 'board.bySlug', 'board.rename', 'board.own'],
     notRest: ['board.own', 'board.bySlug'],
     says: [
@@ -503,6 +503,30 @@ describe('trpc-gateway serve', () => {
   it('every shape is served', async () => {
     const folders = await readdir(shapes);
     expect(rows.map(({ shape }) => shape).toSorted()).toEqual(folders.toSorted());
+  });
+
+  it('trpc-gateway serve prints the estimated tokens of each tool with --tools alone, the largest first', async () => {
+    const running = runningOf('kanban');
+    const { message } = await send(serverOf(running), 'tools/list', {}, oldRevision);
+    const tools = message?.result?.['tools'] as readonly Readonly<Record<string, unknown>>[];
+    const tokens = (value: unknown) =>
+      value === undefined ? 0 : Math.ceil(JSON.stringify(value).length / 4);
+    const costs = tools.map((each) => {
+      const { name, description, inputSchema, outputSchema } = each;
+      return [name, ...[description, inputSchema, outputSchema, each].map(tokens)].join(' ');
+    });
+    const [, table = ''] =
+      /^Tokens of .* by 4 characters of JSON each:\n.*\n([^]*?)^ {2}all /m.exec(running.report) ?? [];
+    const printed = table
+      .trim()
+      .split(/\s*\n\s*/)
+      .map((row) => row.replaceAll(/ +/g, ' '));
+    expect(printed.toSorted()).toEqual(costs.toSorted());
+    const totals = printed.map((row) => Number(row.split(' ').at(-1)));
+    expect(totals).toEqual(totals.toSorted((one, other) => other - one));
+    const page = await readFile(new URL('../../../../docs/serve-command.md', import.meta.url), 'utf8');
+    expect(page).toContain(table);
+    expect(runningOf('monitor').report).not.toContain('Tokens of');
   });
 
   it('on a Node that opens no WebSockets, the report of trpc-gateway serve says so', async () => {

@@ -405,6 +405,7 @@ const hooks: Record<HookName, Hook> = {
     options: (of) => scheme({ scopes: () => ['all'] }, of, 'scopes'),
     fails: { rest: 500, fromPage: 500, trpc: 500, batch: 500, lines: 500, mcp: 500, socket: 500 },
   },
+  'authentication.oauthClient': { never: 'The service calls it, where it reads `via`.' },
   'authentication.challenge': {
     never: 'No scheme of the gateway takes it: each writes its challenge at start.',
   },

@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { bearer } from 'trpc-gateway';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
+import { call as callTool, send as sendMessage } from '../mcp/messages.ts';
+import { inProcess, serveInTest, t, tool } from '../mcp/serveTools.ts';
 import { validKey, startService } from '../startService.ts';
 
 it('a request record has the protocol, the procedures, the number of calls, the status and the bytes, and can be serialized as JSON', async () => {
@@ -109,3 +111,30 @@ it.each(['/v1/list', '/trpc/list'])(
     expect(records).toMatchObject([{ status: 500, error: { cause: error } }]);
   },
 );
+
+it('the record of a call of a tool has the bytes of its result, also of an error, a stream and a repeat, before compression', async () => {
+  const keyed = t.procedure.meta({ idempotencyKey: 'optional', mcp: { description: 'Orders.' } });
+  const created = await inProcess(
+    {
+      order: keyed.mutation(() => 'ü'.repeat(5000)),
+      steps: tool.subscription(async function* steps() {
+        yield 1;
+      }),
+      fail: tool.query(() => Promise.reject(new Error('x'))),
+    },
+    { compression: true, onError() {} },
+  );
+  // Its `fetch` accepts compressed responses.
+  const { server, records } = await serveInTest(created);
+  const meta = { idempotencyKey: 'k' };
+  for (const name of ['order', 'order', 'steps', 'fail']) {
+    const { message } = await callTool(server, name, {}, { meta });
+    await expect.poll(() => records.length).toBe(1);
+    const bytes = Buffer.byteLength(JSON.stringify(message?.result));
+    expect([name, records.pop()?.resultBytes]).toEqual([name, bytes]);
+  }
+  await sendMessage(server, 'tools/list');
+  await callTool(server, 'unknown', {});
+  await expect.poll(() => records.length).toBe(2);
+  expect(records.map(({ resultBytes }) => resultBytes)).toEqual([undefined, undefined]);
+});

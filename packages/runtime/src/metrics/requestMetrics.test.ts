@@ -111,6 +111,27 @@ test('bytes are summed by protocol, and unknown ones are no bytes', () => {
   ]);
 });
 
+test('results of tools are counted by their bytes, the largest and those that were cut, and repeats over every protocol', () => {
+  const { onResponse, families } = createRequestMetrics('x_');
+  const call = { ...record, protocol: 'mcp' } as const;
+  const results = Array.from({ length: 101 }, (_, at) => ({ ...call, resultBytes: at < 94 ? 400 : 30_000 }));
+  const cut = { ...call, resultBytes: 79_000, isResultCut: true } as const;
+  for (const each of [cut, ...results.slice(1), { ...record, isReplay: true }, record]) onResponse(each);
+  const valuesOf = (name: string) => families().find((family) => family.name === `x_${name}`)?.values;
+  const within = Object.fromEntries(
+    (valuesOf('tool_result_bytes') ?? []).map(({ labels, metricName, value }) => [
+      labels['le'] ?? metricName,
+      value,
+    ]),
+  );
+  expect(within).toMatchObject({ 500: 93, 20_000: 93, 40_000: 100, 80_000: 101, '+Inf': 101 });
+  expect(within).toMatchObject({ x_tool_result_bytes_sum: 93 * 400 + 7 * 30_000 + 79_000 });
+  const labels = { operation: 'listPets' };
+  expect(valuesOf('tool_result_largest_bytes')).toEqual([{ labels, value: 79_000 }]);
+  expect(valuesOf('tool_results_cut_total')).toEqual([{ labels, value: 1 }]);
+  expect(valuesOf('replayed_calls_total')?.map(({ value }) => value)).toEqual([1, 0]);
+});
+
 test('requests that exceeded a limit are counted by limit, over all protocols and statuses', () => {
   const counted = count(
     { limit: 'rate', status: 429 },

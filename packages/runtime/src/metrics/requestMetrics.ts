@@ -1,28 +1,44 @@
 // Hot path: `onResponse` runs for every request. It only increments numbers; labels are built on each scrape. prom-client 15
 // would join the labels to a string for each increment.
 import type { RequestRecord } from 'trpc-gateway';
-import { counter, type MetricFamily, type MetricSample } from './family.ts';
+import { counter, gauge, type MetricFamily, type MetricSample } from './family.ts';
 import { serverErrors } from '../failedCalls.ts';
-import { Latency, latencyFamily } from './latency.ts';
+import { Histogram, histogramFamily } from './histogram.ts';
 
 type ProtocolLabel = RequestRecord['protocol'] | 'websocket';
+
+/** Upper bounds of the sizes of results, in bytes: about four are a token, and 80,000 are what hosts of models take. */
+const resultBounds = [500, 1000, 2500, 5000, 10_000, 20_000, 40_000, 80_000, 250_000, 1_000_000, 10_000_000];
 
 /** The counters of one operation over one protocol. */
 class Series {
   /** Number of requests, indexed by the first digit of the status. */
   readonly requests = [0, 0, 0, 0, 0, 0];
-  readonly latency = new Latency();
+  readonly latency = new Histogram();
   calls = 0;
+  replays = 0;
+  /** Bytes of the results of a tool; `undefined` before the first. */
+  results: Histogram | undefined = undefined;
+  largestResult = 0;
+  cutResults = 0;
   /**
    * Number of failed calls, by code. Those of the server, which alerts are about, start at 0: `rate()` needs a first sample
    * to increase from.
    */
   readonly errors = new Map(Array.from(serverErrors, (code) => [code, 0]));
 
+  countResult(bytes: number, isCut = false): void {
+    (this.results ??= new Histogram(resultBounds)).observe(bytes);
+    this.largestResult = Math.max(this.largestResult, bytes);
+    if (isCut) this.cutResults += 1;
+  }
+
   countError(code: string): void {
     this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
   }
 }
+
+type LabelledSeries = readonly [labels: { protocol: string; operation: string }, series: Series];
 
 /** The counters of one protocol. */
 class ProtocolMetrics {
@@ -64,7 +80,9 @@ export function createRequestMetrics(prefix: string) {
     const digit = (status / 100) | 0;
     series.requests[digit] = (series.requests[digit] ?? 0) + 1;
     // The client decides how long a stream lasts.
-    if (!record.isStream) series.latency.observe(record.durationMs);
+    if (!record.isStream) series.latency.observe(record.durationMs / 1000);
+    if (record.isReplay) series.replays += 1;
+    if (record.resultBytes !== undefined) series.countResult(record.resultBytes, record.isResultCut);
     for (const procedure of calledProcedures) protocol.seriesOf(procedure).calls += 1;
     const unknown = record.calls - calledProcedures.length;
     if (unknown > 0) protocol.seriesOf('none').calls += unknown;
@@ -75,9 +93,7 @@ export function createRequestMetrics(prefix: string) {
     if (limit !== undefined) limited.set(limit, (limited.get(limit) ?? 0) + 1);
   }
 
-  function* allSeries(): Generator<
-    readonly [labels: { protocol: string; operation: string }, series: Series]
-  > {
+  function* allSeries(): Generator<LabelledSeries> {
     for (const [protocol, { series }] of Object.entries(protocols)) {
       for (const [operation, each] of series) yield [{ protocol, operation }, each];
     }
@@ -112,7 +128,13 @@ export function createRequestMetrics(prefix: string) {
           calls > 0 ? [...errors].map(([code, value]) => ({ labels: { ...labels, code }, value })) : [],
         ),
       ),
-      latencyFamily(
+      counter(
+        `${prefix}replayed_calls_total`,
+        'Number of calls whose response repeated that of an earlier one with the same idempotency key.',
+        series.map(([labels, { replays: value }]) => ({ labels, value })),
+      ),
+      ...toolFamilies(prefix, series),
+      histogramFamily(
         `${prefix}request_duration_seconds`,
         'Duration from request to response in seconds, without streams and subscriptions.',
         series.map(([labels, { latency }]) => [labels, latency]),
@@ -136,4 +158,26 @@ export function createRequestMetrics(prefix: string) {
   }
 
   return { onResponse, families };
+}
+
+function toolFamilies(prefix: string, all: readonly LabelledSeries[]): MetricFamily[] {
+  const tools = all.flatMap(([{ operation }, { cutResults, largestResult, results }]) =>
+    results ? [{ labels: { operation }, cutResults, largestResult, results }] : [],
+  );
+  return [
+    histogramFamily(
+      `${prefix}tool_result_bytes`,
+      'Bytes of the results of a tool, also of errors, before compression.',
+      tools.map(({ labels, results }) => [labels, results]),
+    ),
+    {
+      ...gauge(`${prefix}tool_result_largest_bytes`, 'Largest result of a tool so far.', 0, 'max'),
+      values: tools.map(({ labels, largestResult: value }) => ({ labels, value })),
+    },
+    counter(
+      `${prefix}tool_results_cut_total`,
+      'Number of results of a tool that were larger than maxResultBytes, so that they are not complete.',
+      tools.map(({ labels, cutResults: value }) => ({ labels, value })),
+    ),
+  ];
 }

@@ -6,6 +6,7 @@ export const record: RequestRecord = {
   method: 'GET',
   path: '/v1/pets',
   protocol: 'rest',
+  via: { protocol: 'rest', tool: undefined, client: undefined, oauthClient: undefined },
   operation: 'listPets',
   procedures: ['listPets'],
   calls: 1,

@@ -3,6 +3,7 @@ import { TRPCError } from '@trpc/server';
 import {
   createRemoteJWKSet,
   cryptoRuntime,
+  decodeJwt,
   decodeProtectedHeader,
   errors,
   jwtVerify,
@@ -183,6 +184,10 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
       protectedResource && { authorizationServers: [issuer], ...protectedResource },
     ),
     read: readJwt,
+    oauthClient(token) {
+      const { azp, client_id: id = azp } = decodeJwt(token);
+      return typeof id === 'string' ? id : undefined;
+    },
     verify(token, request) {
       const verified = verifiedTokens.get(token);
       if (verified) {

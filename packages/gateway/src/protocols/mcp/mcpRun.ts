@@ -76,6 +76,7 @@ export class McpRun extends RequestRun implements CallSource {
     if (message instanceof OutgoingResponse) {
       return this.#admit(undefined, undefined, () => this.finish(message));
     }
+    context.message = message;
     if (message.method === 'tools/call') return this.#begin(message);
     this.#admit(message, undefined, () =>
       this.#respondWith(message, () => catalogResponse(message, context, settings)),
@@ -113,6 +114,7 @@ export class McpRun extends RequestRun implements CallSource {
     }
     const { scopes, idempotencyKey: keyUse } = tool.procedure;
     this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseSize };
+    context.message = this.#call;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
       if (error) this.finish(settings.reject(error, context, id));
@@ -199,7 +201,7 @@ export class McpRun extends RequestRun implements CallSource {
       return this.#fail(cause);
     }
     const format = progressFormat(call, {
-      end: (last) => outputResult(last, call),
+      end: (last) => (context.outcome.result = outputResult(last, call)),
       error: (cause) => this.#failure(settings.toError(cause)),
       revoked: () => this.#failure(revokedError()),
       // A client could not repeat a request without a response, and would wait for it.
@@ -235,12 +237,13 @@ export class McpRun extends RequestRun implements CallSource {
     // A stop is no error of the service, but the call has failed.
     if (error === stoppedError) context.outcome.endedWith(codeOf(error));
     else recordError(error, shown.status, context);
-    return errorResult(shown, this.#call, context.outcome);
+    return (context.outcome.result = errorResult(shown, this.#call, context.outcome));
   }
 
   #respond(result: string): void {
     const headers = this.#headers();
     const marked = this.context.response.isReplayed ? markReplayed(result) : result;
+    this.context.outcome.result = marked;
     this.finish(resultResponse(marked, this.#call.id, headers));
   }
 
@@ -254,7 +257,8 @@ export class McpRun extends RequestRun implements CallSource {
   protected override replay(stored: OutgoingResponse): void {
     const { id, isCurrent } = this.#call;
     // Only `#respond` ends a call with a stored response.
-    stored.body = resultMessage(replayedResult(stored.body as string, isCurrent), id);
+    const result = (this.context.outcome.result = replayedResult(stored.body as string, isCurrent));
+    stored.body = resultMessage(result, id);
     this.finish(stored);
   }
 }

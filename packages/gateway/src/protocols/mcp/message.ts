@@ -20,6 +20,8 @@ export interface Message {
   readonly params: Readonly<Record<string, unknown>>;
   /** `params._meta` */
   readonly meta: Readonly<Record<string, unknown>>;
+  /** The name and the version that the client declares, as received. In older revisions, only `initialize` has them. */
+  readonly clientInfo: unknown;
   /** Whether its revision is `currentVersion`. */
   readonly isCurrent: boolean;
 }
@@ -48,7 +50,8 @@ export function readMessage(request: HttpRequest, bytes: Uint8Array): Message | 
   const header = request.header('mcp-protocol-version');
   const isCurrent =
     meta[versionKey] !== undefined || (header !== undefined && !olderVersions.includes(header));
-  const message = { id: ownId, method, params, meta, isCurrent };
+  const clientInfo = meta[clientInfoKey] ?? params['clientInfo'];
+  const message = { id: ownId, method, params, meta, clientInfo, isCurrent };
   const error = isCurrent ? currentError(request, message, header) : undefined;
   if (error) return error;
   return ownId === undefined ? new OutgoingResponse(202) : { ...message, id: ownId };
@@ -56,6 +59,7 @@ export function readMessage(request: HttpRequest, bytes: Uint8Array): Message | 
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
+const clientInfoKey = 'io.modelcontextprotocol/clientInfo';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 /** The headers that repeat members of a message. */
 const mirrors = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];

@@ -9,7 +9,7 @@ interface ListedTool {
 }
 
 /** Characters of JSON for each token, an estimate for the tokenizers of Anthropic, OpenAI and Google. */
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 
 /** Lists above this size are reported, in tokens: 20 to 50 tools. Models choose worse among more. */
 const maxTokens = 10_000;

@@ -39,9 +39,9 @@ export class SocketCallPolicies {
     this.#policies = policies;
     this.#call = call;
     this.#socket = socket;
-    const { data, identity, protocol, request, requestId } = socket.context;
+    const { data, identity, protocol, request, requestId, via } = socket.context;
     const { procedure } = call;
-    const about = { identity, protocol, request, requestId, procedures: procedure ? [procedure] : [] };
+    const about = { identity, protocol, request, requestId, via, procedures: procedure ? [procedure] : [] };
     const outcome = { outcomes: [], isReplay: false, isStream: false };
     // A copy of `data`, since the calls of a socket run concurrently.
     this.#context = { ...about, ...outcome, kind: 'call', data: { ...data } };

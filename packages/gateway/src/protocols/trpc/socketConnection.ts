@@ -225,13 +225,14 @@ export class SocketConnection implements SocketHandler {
 
   /** @returns the context, or a `Failure` */
   async #createContext(connectionParams: ConnectionParams): Promise<unknown> {
-    const { identity, request, requestId } = this.#socket.context;
+    const { identity, request, requestId, via } = this.#socket.context;
     const { signal } = this.#closing;
     const type = 'unknown';
     try {
       const ctx = this.#socket.settings.createContext({
         request,
         identity,
+        via,
         // Headers are dropped: no response uses them, and they would accumulate as long as the socket is open.
         response: Object.assign(new ResponseControls(), { header() {}, append() {} }),
         requestId,

@@ -1,0 +1,64 @@
+import { isObject } from '../http/isObject.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { DeclaredClient, Via } from '../procedures/via.ts';
+import type { Scheme } from './scheme.ts';
+
+/** A message of MCP, as far as it says who sends it. */
+export interface SentMessage {
+  /** As received. */
+  readonly clientInfo: unknown;
+  readonly tool?: { readonly name: string };
+}
+
+/** What is known of a request. */
+interface ViaSource extends Pick<Via, 'protocol'> {
+  readonly request: Pick<HttpRequest, 'header'>;
+  readonly message: SentMessage | undefined;
+  readonly credential: string | undefined;
+  readonly scheme: Pick<Scheme, 'oauthClient'> | undefined;
+}
+
+/** Reads the client when it is used, since most requests are served without: it takes 10 ns to create. */
+export class RequestVia implements Via {
+  readonly protocol: Via['protocol'];
+  readonly tool: string | undefined;
+  readonly #source: ViaSource;
+
+  constructor(source: ViaSource) {
+    this.protocol = source.protocol;
+    this.tool = source.message?.tool?.name;
+    this.#source = source;
+  }
+
+  get client(): DeclaredClient | undefined {
+    const { message, request } = this.#source;
+    const info = isObject(message?.clientInfo) ? message.clientInfo : {};
+    const declared = printable(info['name']);
+    const name = declared ?? printable(request.header('user-agent'));
+    return name === undefined ? undefined : { name, version: declared && printable(info['version']) };
+  }
+
+  get oauthClient(): string | undefined {
+    const { credential, scheme } = this.#source;
+    return credential === undefined ? undefined : scheme?.oauthClient?.(credential);
+  }
+
+  toJSON(): Via {
+    const { client, oauthClient, protocol, tool } = this;
+    return { protocol, tool, client, oauthClient };
+  }
+
+  /** What `console.log` prints. */
+  [Symbol.for('nodejs.util.inspect.custom')](): Via {
+    return this.toJSON();
+  }
+}
+
+/** Returns at most 256 characters, without those that a terminal or a viewer of logs does not show as such. */
+const printable = (text: unknown): string | undefined =>
+  typeof text === 'string'
+    ? text
+        .slice(0, 256)
+        .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+        .trim() || undefined
+    : undefined;
