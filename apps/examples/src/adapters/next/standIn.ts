@@ -6,7 +6,7 @@ class NextRequest extends Request {}
 type Handler = (request: Request, context: { readonly params: Promise<object> }) => Promise<Response>;
 
 /** Serves `route.ts` as `app/api/[...path]/route.ts`, and another page. */
-export const startNext = (port: number): Promise<FetchServer> | FetchServer =>
+export const startNext = (port: number): Promise<FetchServer> =>
   listenWithFetch(async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === '/api/hello') return new Response('Hello from Next.');
@@ -14,5 +14,6 @@ export const startNext = (port: number): Promise<FetchServer> | FetchServer =>
     const handler = (route as Readonly<Record<string, Handler>>)[request.method];
     if (handler === undefined) return new Response(null, { status: 405 });
     const params = Promise.resolve({ path: pathname.split('/').slice(2) });
-    return handler(new NextRequest(request), { params });
+    const { body, headers, method, url } = request;
+    return handler(new NextRequest(url, { method, headers, body, duplex: 'half' }), { params });
   }, port);
