@@ -14,6 +14,5 @@ export const startNext = (port: number): Promise<FetchServer> =>
     const handler = (route as Readonly<Record<string, Handler>>)[request.method];
     if (handler === undefined) return new Response(null, { status: 405 });
     const params = Promise.resolve({ path: pathname.split('/').slice(2) });
-    const { body, headers, method, url } = request;
-    return handler(new NextRequest(url, { method, headers, body, duplex: 'half' }), { params });
+    return handler(new NextRequest(request.url, request), { params });
   }, port);
