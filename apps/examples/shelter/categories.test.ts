@@ -11,7 +11,7 @@ describe.each(stores)('categories on the %s store', (store) => {
     body: { code: 'CONFLICT', message, status: 409 },
   });
 
-  test('POST, GET and PATCH /categories create, list, read and change a category', async () => {
+  test('POST and GET /categories create, list and read a category', async () => {
     const created = await shelter.rest('POST', '/categories', { name: 'Birds' });
     const { id } = created.body;
     const category = { id, version: 1, name: 'Birds' };
@@ -19,16 +19,11 @@ describe.each(stores)('categories on the %s store', (store) => {
     const path = `/categories/${id}`;
     expect((await shelter.rest('GET', path)).body).toEqual(category);
     expect((await shelter.rest('GET', '/categories?limit=100')).body).toContainEqual(category);
-    const patch = { name: 'Parrots', ifVersion: 1 };
-    const changed = { id, version: 2, name: 'Parrots' };
-    expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
-    expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 409 });
   });
 
   test('a category with the name of another one is rejected with 409', async () => {
-    const [{ name }, { id }] = [await add(), await add()];
+    const { name } = await add();
     expect(await shelter.rest('POST', '/categories', { name })).toMatchObject({ status: 409 });
-    expect(await shelter.rest('PATCH', `/categories/${id}`, { name })).toMatchObject({ status: 409 });
   });
 
   test('creating or moving an animal with an unknown categoryId gets 409', async () => {

@@ -1,20 +1,12 @@
-import {
-  createRecord,
-  defineCollection,
-  deleteRecord,
-  getRecord,
-  listRecords,
-  updateRecord,
-} from '@petstore/core';
+import { createRecord, defineCollection, deleteRecord, getRecord, listRecords } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 import { isTrpcError } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { animals, Id, Text, Version } from './records.ts';
 import { type Context, errors, IfVersion, locationBelow, page, procedure, staff } from './trpc.ts';
 
-const fields = { name: Text };
-const NewCategory = z.object(fields).meta({ id: 'NewCategory' });
-const Category = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'Category' });
+const NewCategory = z.object({ name: Text }).meta({ id: 'NewCategory' });
+const Category = z.object({ id: Id, version: Version, name: Text }).meta({ id: 'Category' });
 
 export const categories = defineCollection({
   name: 'categories',
@@ -75,22 +67,6 @@ export const categoryProcedures = {
     .input(byId)
     .output(Category)
     .query((call) => getRecord(call, categories, call.input.categoryId)),
-
-  updateCategory: staff
-    .meta({
-      openapi: {
-        method: 'PATCH',
-        path: '/categories/{categoryId}',
-        summary: 'Change a category',
-        tags,
-        errorResponses: errors.change,
-      },
-    })
-    .input(byId.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
-    .output(Category)
-    .mutation(({ ctx, input: { categoryId, ifVersion, ...change }, signal }) =>
-      updateRecord({ ctx, signal }, categories, categoryId, change, ifVersion),
-    ),
 
   deleteCategory: staff
     .meta({

@@ -107,12 +107,6 @@ export const contenders: readonly Contender[] = [
     headers: 'all',
   }),
   contender({
-    name: 'node',
-    title: 'node:http by hand',
-    command: node(at('./contenders/nodeHttp.ts')),
-    cases: restCases,
-  }),
-  contender({
     name: 'fastify',
     title: 'Fastify, tRPC by its plugin',
     command: node(at('./contenders/fastify.ts')),
@@ -136,13 +130,6 @@ export const contenders: readonly Contender[] = [
     title: 'Express, tRPC and trpc-to-openapi',
     command: node(at('./contenders/trpc.ts')),
     cases: [...restCases, ...rpcCases],
-  }),
-  contender({
-    name: 'bun',
-    title: 'Bun by hand',
-    runtime: 'bun',
-    command: bun(at('./contenders/bun.ts')),
-    cases: restCases,
   }),
   // Its plugin for tRPC was not tried.
   contender({

@@ -46,5 +46,5 @@ it('the entry points of @petstore/core export exactly these names', () => {
     'throwIncompatible',
     'tooManyReservations',
   ]);
-  expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore', 'openMongodbTransfer']);
+  expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore']);
 });

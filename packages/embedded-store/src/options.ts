@@ -1,6 +1,6 @@
 import type { CollectionDefinition, StoreError } from '@petstore/core/store';
 
-/** Options of `openEmbeddedStore` and `openEmbeddedTransfer`. */
+/** Options of `openEmbeddedStore`. */
 export interface EmbeddedStoreOptions {
   /** Data folder. Created with mode 0700 if it does not exist. */
   readonly dataDir: string;

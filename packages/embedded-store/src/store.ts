@@ -4,6 +4,7 @@ import {
   type CallOptions,
   type Collection,
   type CollectionDefinition,
+  type CopyableStore,
   expectedVersion,
   fingerprint,
   indexedCondition,
@@ -21,6 +22,7 @@ import { openKeys } from './keys.ts';
 import { openDataFolder } from './open.ts';
 import type { EmbeddedStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
+import { createTransfer } from './transfer.ts';
 
 /**
  * Opens the store in a local folder, based on LMDB. Several processes of one machine may share the folder, and all of them
@@ -28,7 +30,7 @@ import { openReservations } from './reservations.ts';
  * Do not use it on a network file system or across PID namespaces (containers): LMDB's locks do not work there.
  * @throws {StoreError} with a message that names the problem of the folder and the fix
  */
-export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<CopyableStore> {
   const folder = await openDataFolder(resolve(options.dataDir), options);
   try {
     return createStore(folder, options.collections, options.maxReservations);
@@ -42,7 +44,7 @@ function createStore(
   folder: DataFolder,
   definitions: readonly CollectionDefinition[],
   maxReservations?: number,
-): Store {
+): CopyableStore {
   const access = openAccess(folder);
   const reservations = openReservations(folder, maxReservations);
   return {
@@ -50,6 +52,7 @@ function createStore(
       createCollection(new Records(folder, definition), definition, reservations, access),
     ),
     keys: createKeyStore(openKeys(folder), access),
+    transfer: () => createTransfer(folder, definitions, reservations, access.read, access.write),
     ready: access.ready,
     close: access.close,
   };

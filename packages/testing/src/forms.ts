@@ -5,7 +5,7 @@ if (PETSTORE_TESTS !== undefined && PETSTORE_TESTS !== 'all' && PETSTORE_TESTS !
 
 /**
  * Whether tests that have a long form run it, and property tests have all inputs. All together they take hours, so they run
- * by hand: `npm run test:storefaults -w @petstore/server`, or `PETSTORE_TESTS=long npx vitest run FILE`.
+ * by hand: `npm run faults -w @petstore/faults`, or `PETSTORE_TESTS=long npx vitest run FILE`.
  */
 export const longForm: boolean = PETSTORE_TESTS === 'long';
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { collections, issueKey } from '@petstore/core';
-import { openEmbeddedTransfer } from '@petstore/embedded-store';
+import { openEmbeddedStore } from '@petstore/embedded-store';
 import { describe, expect, test } from 'vitest';
 import { type Folder, newFolder } from '../../test/testing/newFolder.ts';
 import { newStock, someAnimals } from '../../test/testing/newStock.ts';
@@ -69,7 +69,7 @@ describe('copy between data folders', () => {
     await newStock(folder.dataDir, 5, hash);
     const empty = `${folder.dataDir}-empty`;
     await mkdir(empty);
-    await (await openEmbeddedTransfer({ dataDir: empty, create: true, collections })).close();
+    await (await openEmbeddedStore({ dataDir: empty, create: true, collections })).close();
     const { code, stdout, stderr } = await folder.inProcess((configuration) =>
       runCopy(
         { run: 'copy', resume: false, from: `${folder.dataDir}${from}`, to: `${folder.dataDir}${to}` },

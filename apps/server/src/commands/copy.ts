@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { collections, StoreError } from '@petstore/core';
-import { copyStore, isEmptyStore, type StoreTransfer } from '@petstore/embedded-store/copy';
+import { copyStore, type CopyableStore, isEmptyStore } from '@petstore/embedded-store/copy';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -18,11 +18,11 @@ export async function runCopy(
 ): Promise<string> {
   if (storeIdentity(from) === storeIdentity(to))
     throw new CommandError('--from and --to are the same store.');
-  const source = await openTransfer(from, configuration, false);
+  const source = await openStore(from, configuration, false);
   try {
     if (await isEmptyStore(source))
       throw new CommandError('There is nothing to copy: the store of --from is empty.');
-    const target = await openTransfer(to, configuration, true);
+    const target = await openStore(to, configuration, true);
     try {
       if (!resume && !(await isEmptyStore(target))) {
         throw new CommandError(
@@ -38,7 +38,7 @@ export async function runCopy(
   }
 }
 
-async function copy(source: StoreTransfer, target: StoreTransfer): Promise<string> {
+async function copy(source: CopyableStore, target: CopyableStore): Promise<string> {
   const startedAt = performance.now();
   const onProgress = showProgress((line) => process.stderr.write(line));
   try {
@@ -69,26 +69,35 @@ const storeIdentity = (store: string) => (isDatabase(store) ? store : resolve(st
 const onMigrated = (what: string) => void process.stderr.write(`${what}\n`);
 
 /** @param create whether to create a store if there is none */
-async function openTransfer(
+async function openStore(
   store: string,
   { MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS }: Configuration,
   create: boolean,
-): Promise<StoreTransfer> {
+): Promise<CopyableStore> {
   if (!isDatabase(store)) {
     if (/^[\w+]+:\/\//.test(store)) {
       throw new CommandError('A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.');
     }
-    const { openEmbeddedTransfer } = await import('@petstore/embedded-store');
-    return openEmbeddedTransfer({ dataDir: store, create, onMigrated, collections });
+    const { openEmbeddedStore } = await import('@petstore/embedded-store');
+    return openEmbeddedStore({ dataDir: store, create, onMigrated, collections });
   }
-  const { openMongodbStore, openMongodbTransfer } = await import('@petstore/core/store/mongodb');
-  const options = { uri: store, database: MONGODB_DB, create, maxPoolSize: MONGODB_POOL_SIZE, onMigrated };
+  const { openMongodbStore } = await import('@petstore/core/store/mongodb');
+  const open = (operationTimeoutMs: number) =>
+    openMongodbStore({
+      uri: store,
+      database: MONGODB_DB,
+      create,
+      maxPoolSize: MONGODB_POOL_SIZE,
+      onMigrated,
+      operationTimeoutMs,
+      collections,
+    });
   // Probes the database with the usual timeout. Batches and the count of all animals may take longer.
-  const probe = await openMongodbStore({ ...options, operationTimeoutMs: MONGODB_TIMEOUT_MS, collections });
+  const probe = await open(MONGODB_TIMEOUT_MS);
   try {
     await probe.ready();
   } finally {
     await probe.close();
   }
-  return openMongodbTransfer({ ...options, collections });
+  return open(60_000);
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/embedded-store';
+import { openEmbeddedStore } from '@petstore/embedded-store';
 import { expect, test } from 'vitest';
 import { apiKey, type Folder, newFolder } from '../../test/testing/newFolder.ts';
 import { newStock } from '../../test/testing/newStock.ts';
@@ -76,11 +76,12 @@ test('verify names the table and position of a zeroed page, which aborts the rea
 
 test('verify does not call a record damaged that the schema of this version rejects', async () => {
   const folder = await newFolder();
-  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true, collections });
-  await transfer.collections[0]?.raiseLastId(7);
+  const store = await openEmbeddedStore({ dataDir: folder.dataDir, create: true, collections });
+  const [stored] = store.transfer().collections;
+  await stored?.raiseLastId(7);
   const withoutCategory = { id: 7, name: 'Rex' };
-  await transfer.collections[0]?.put([withoutCategory]);
-  await transfer.close();
+  await stored?.put([withoutCategory]);
+  await store.close();
   const { code, stderr } = await folder.command(['verify']);
   expect({ code, stderr }).toEqual({
     code: 1,

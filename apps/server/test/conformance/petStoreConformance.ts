@@ -19,7 +19,7 @@ import { subject as subjectOf } from './subject.ts';
  * - HTTP itself: framing, methods, media types, request ids, paths and header values in all their forms. `packages/gateway/test` covers them
  *   on every adapter; the cases here check one or two forms of each
  * - 500, 503 and 504 with `Retry-After`: the tests of the gateway and the server cover failing stores
- * - restarts: the contract of the stores, and `process/storeFaults.test.ts`
+ * - restarts: the contract of the stores, and `packages/faults`
  */
 export function petStoreConformance(name: string, serve: Serve): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server

@@ -31,7 +31,7 @@ async function newDistantDatabase() {
 const unavailable = { status: 503, retryAfter: '1', body: { status: 'unavailable', reason: 'unavailable' } };
 const within = { interval: 50 };
 
-// That servers lose nothing and recover from each fault of the database: ../process/storeFaults.test.ts.
+// That servers lose nothing and recover from each fault of the database: packages/faults.
 describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
   test('servers start while the database is unavailable, answer 503 in time, are ready when the database is, and again after an outage; the one without API_KEY shows the first key', async () => {
     const { serve, proxy, env } = await newDistantDatabase();

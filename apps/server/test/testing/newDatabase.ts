@@ -10,11 +10,14 @@ export interface Database extends Pick<Folder, 'start' | 'serve' | 'command'> {
   readonly database: string;
 }
 
-export async function newDatabase(): Promise<Database> {
+/** @param atEnd registers the cleanup. Default: `onTestFinished` */
+export async function newDatabase(
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<Database> {
   const { uri, database, drop } = testDatabase();
   // Registered first, so it runs last: after the folder has ended the processes.
-  onTestFinished(drop);
-  const folder = await newFolder();
+  atEnd(drop);
+  const folder = await newFolder(atEnd);
   const withDatabase = (options: RunOptions = {}): RunOptions => ({
     ...options,
     env: { MONGODB_URI: uri, MONGODB_DB: database, ...options.env },

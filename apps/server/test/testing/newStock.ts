@@ -1,5 +1,5 @@
 import { type Animal, collections } from '@petstore/core';
-import { openEmbeddedTransfer } from '@petstore/embedded-store';
+import { openEmbeddedStore } from '@petstore/embedded-store';
 
 const statuses = ['available', 'pending', 'sold', undefined] as const;
 
@@ -15,11 +15,12 @@ export function someAnimals(count: number, from = 1): Animal[] {
 
 /** Fills a new data folder with animals and a key named `first`, whose hash is given. */
 export async function newStock(dataDir: string, animals: number, hash: string): Promise<void> {
-  const transfer = await openEmbeddedTransfer({ dataDir, create: true, collections });
-  await transfer.collections[0]?.raiseLastId(animals + 100);
-  await transfer.putKeys([{ hash, name: 'first', createdAt: 1 }]);
+  const store = await openEmbeddedStore({ dataDir, create: true, collections });
+  const [stored] = store.transfer().collections;
+  await stored?.raiseLastId(animals + 100);
+  await store.keys.add({ hash, name: 'first', createdAt: 1 });
   for (let from = 1; from <= animals; from += 10_000) {
-    await transfer.collections[0]?.put(someAnimals(Math.min(10_000, animals - from + 1), from));
+    await stored?.put(someAnimals(Math.min(10_000, animals - from + 1), from));
   }
-  await transfer.close();
+  await store.close();
 }

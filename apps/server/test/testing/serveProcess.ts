@@ -1,23 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Serve } from '../conformance/client.ts';
-import { apiKey } from './newFolder.ts';
-import { listening, run, type RunOptions } from './petStoreProcess.ts';
+import { apiKey, type Folder, newFolder } from './newFolder.ts';
+import { ready, type RunOptions } from './petStoreProcess.ts';
 
-/** Starts processes on the embedded store for the conformance suite. */
+/** Starts processes for the conformance suite. @param newStore creates the store of each. Default: a folder */
 export const serveProcess =
-  (options: RunOptions = {}): Serve =>
+  (options: RunOptions = {}, newStore: (atEnd: AtEnd) => Promise<Pick<Folder, 'serve'>> = newFolder): Serve =>
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-    const env = { PORT: '0', DATA_DIR: folder, API_KEY: apiKey };
-    const { origin, stop } = await listening(run({ ...options, env }));
+    const ends: (() => Promise<void>)[] = [];
+    const store = await newStore((end) => ends.unshift(end));
+    const server = await store.serve({ ...options, env: { API_KEY: apiKey } });
+    await ready(server);
     return {
-      origin,
+      origin: server.origin,
       apiKey,
       async close() {
-        await stop();
-        await rm(folder, { recursive: true, force: true });
+        await server.stop();
+        for (const end of ends) await end();
       },
     };
   };
+
+type AtEnd = (end: () => Promise<void>) => void;

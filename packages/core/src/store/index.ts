@@ -41,6 +41,7 @@ export { StoreError, type StoreErrorCode } from './storeError.ts';
 export {
   batchLimit,
   type CollectionTransfer,
+  type CopyableStore,
   isSameKey,
   recordConflict,
   shouldPutReservation,

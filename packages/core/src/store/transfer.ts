@@ -1,5 +1,5 @@
 import { type CollectionDefinition, singular, type StoredRecord } from './collection.ts';
-import type { MaybePromise, KeyRecord } from './store.ts';
+import type { KeyRecord, MaybePromise, Store } from './store.ts';
 import { StoreError } from './storeError.ts';
 
 /** Stored form of a used idempotency key. */
@@ -38,23 +38,20 @@ export interface CollectionTransfer {
   raiseLastId(id: number): Promise<void>;
 }
 
+/** A store that can be copied. */
+export interface CopyableStore extends Store {
+  transfer(): StoreTransfer;
+}
+
 /**
- * Reads and writes a whole store for a copy. Nothing else may write to either store during a copy. Run an interrupted copy
- * again to complete it: putting data that exists changes nothing.
+ * Reads and writes what a store has besides its keys, for a copy. Nothing else may write to either store during a copy. Run an
+ * interrupted copy again to complete it: putting data that exists changes nothing.
  * Every implementation fails with a `StoreError`. Opening a store fails if it has a collection that the code does not
  * know, so a copy never omits one.
  */
 export interface StoreTransfer {
   /** Every collection of the store. */
   readonly collections: readonly CollectionTransfer[];
-  /** Returns all keys in the order in which they were added. */
-  keys(): MaybePromise<KeyRecord[]>;
-  /**
-   * Adds keys with all their fields, after the existing ones. An existing key gets the later `lastUsedAt`, and `revokedAt`
-   * if it is not revoked: it may have been used or revoked since the last copy. A revocation is never removed.
-   * @throws {StoreError} `conflict` if a different key has one of the names or hashes
-   */
-  putKeys(keys: readonly KeyRecord[]): Promise<void>;
   /**
    * Returns idempotency keys that have not expired and that have a stored record, in ascending order by digest.
    * @param after a digest; '' starts at the first
@@ -66,7 +63,6 @@ export interface StoreTransfer {
    * @throws {StoreError} `conflict` if a key that has not expired belongs to another create. Then none is stored
    */
   putReservations(reservations: readonly StoredReservation[]): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Approximate size of a record without its strings, in bytes. */

@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Animal, animals } from '@petstore/core';
-import { type CollectionTransfer, StoreError, type StoreTransfer } from '@petstore/core/store';
-import { dataFolder } from '../testing/testData.ts';
+import { type CollectionTransfer, type CopyableStore, StoreError } from '@petstore/core/store';
+import { inFolder } from '../testing/testData.ts';
 import { copyStore } from './copyStore.ts';
 
-// A copy between the stores: stores.test.ts. What a store does with the data of a copy: ../maintenance/transfer.test.ts.
+// A copy between the stores: stores.test.ts. What a store does with the data of a copy: ../transfer.test.ts.
 
 const animal = (id: number): Animal => ({ id, name: `${id} \u0000 🐕`, categoryId: -id, status: 'sold' });
 const animalsUpTo = (count: number) => Array.from({ length: count }, (_, index) => animal(1 + index));
@@ -13,34 +13,39 @@ const keys = [
   { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
 ];
 
-/** The animals of a transfer. */
-function animalsOf({ collections: [collection] }: StoreTransfer): CollectionTransfer {
+/** The animals of a store. */
+function animalsOf(store: CopyableStore): CollectionTransfer {
+  const [collection] = store.transfer().collections;
   if (collection === undefined) throw new Error('There are no animals.');
   return collection;
 }
 
 /** Opens a new folder until the test ends. */
-async function newTransfer(count = 0): Promise<StoreTransfer> {
-  const transfer = await (await dataFolder([animals])).openTransfer();
-  onTestFinished(() => transfer.close());
-  if (count === 0) return transfer;
-  await animalsOf(transfer).raiseLastId(count * 2);
-  await animalsOf(transfer).put(animalsUpTo(count));
-  await transfer.putKeys(keys);
+async function newStore(count = 0): Promise<CopyableStore> {
+  const store = await inFolder([animals]);
+  if (count === 0) return store;
+  await animalsOf(store).raiseLastId(count * 2);
+  await animalsOf(store).put(animalsUpTo(count));
+  for (const key of keys) await store.keys.add(key);
   const reservation = {
     fingerprint: 'f',
     collection: 'animals',
     recordId: 1,
     expiresAt: Date.now() + 60_000,
   };
-  await transfer.putReservations([{ ...reservation, digest: 'ab'.repeat(32) }]);
-  return transfer;
+  await store.transfer().putReservations([{ ...reservation, digest: 'ab'.repeat(32) }]);
+  return store;
 }
 
-/** Replaces how a transfer stores animals. */
-function withPut(transfer: StoreTransfer, put: CollectionTransfer['put']): StoreTransfer {
-  return { ...transfer, collections: [{ ...animalsOf(transfer), put }] };
-}
+/** Replaces the collections of a store. */
+const withCollections = (store: CopyableStore, collections: CollectionTransfer[]): CopyableStore => ({
+  ...store,
+  transfer: () => ({ ...store.transfer(), collections }),
+});
+
+/** Replaces how a store stores the animals of a copy. */
+const withPut = (store: CopyableStore, put: CollectionTransfer['put']): CopyableStore =>
+  withCollections(store, [{ ...animalsOf(store), put }]);
 
 const errorOf = (copying: Promise<unknown>) =>
   copying.then(
@@ -49,7 +54,7 @@ const errorOf = (copying: Promise<unknown>) =>
   );
 
 test('copyStore raises the id counter before it stores the first animal', async () => {
-  const [from, to] = [await newTransfer(10), await newTransfer()];
+  const [from, to] = [await newStore(10), await newStore()];
   const put: CollectionTransfer['put'] = async (records) => {
     expect(await animalsOf(to).lastId()).toBe(20);
     return animalsOf(to).put(records);
@@ -60,7 +65,7 @@ test('copyStore raises the id counter before it stores the first animal', async 
 test.for([1, 2, 5])(
   'copyStore completes a copy that was interrupted at batch %d, and stores only missing animals',
   async (batch) => {
-    const [from, to] = [await newTransfer(5_000), await newTransfer()];
+    const [from, to] = [await newStore(5_000), await newStore()];
     let batches = 0;
     const puts: Promise<number>[] = [];
     const put: CollectionTransfer['put'] = async (records) => {
@@ -73,7 +78,7 @@ test.for([1, 2, 5])(
     await Promise.all(puts);
     const copied = await animalsOf(to).count();
     expect(copied).toBeLessThan(5_000);
-    expect(await to.reservations('', 10)).toEqual([]);
+    expect(await to.transfer().reservations('', 10)).toEqual([]);
     expect(await copyStore(from, to)).toEqual({
       collections: [{ name: 'animals', recordName: 'animal', records: 5_000, put: 5_000 - copied }],
       keys: 2,
@@ -88,7 +93,7 @@ test.for([
   ['a different animal', { ...animal(2), name: 'Max' }, 'a different animal 2 than the source'],
   ['an additional animal', animal(52), 'animals that the source does not have'],
 ] as const)('copyStore rejects a target that has %s', async ([, stored, what]) => {
-  const [from, to] = [await newTransfer(51), await newTransfer()];
+  const [from, to] = [await newStore(51), await newStore()];
   await animalsOf(to).put([stored]);
   expect(await errorOf(copyStore(from, to))).toBe(
     `conflict: The target has ${what}. Choose an empty target.`,
@@ -96,20 +101,24 @@ test.for([
 });
 
 test.for([
-  ['an additional key', [{ hash: 'c', name: 'theirs', createdAt: 1 }], undefined],
-  ['a valid key that is revoked in the source', [{ hash: 'b', name: 'first', createdAt: 1 }], async () => {}],
-] as const)('copyStore rejects a target with %s, and copies no animals', async ([, theirs, putKeys]) => {
-  const [from, to] = [await newTransfer(5), await newTransfer()];
-  await to.putKeys(theirs);
-  expect(await errorOf(copyStore(from, { ...to, ...(putKeys && { putKeys }) }))).toBe(
+  ['an additional key', { hash: 'c', name: 'theirs', createdAt: 1 }, {}],
+  [
+    'a valid key that is revoked in the source',
+    { hash: 'b', name: 'first', createdAt: 1 },
+    { revoke: async () => undefined },
+  ],
+] as const)('copyStore rejects a target with %s, and copies no animals', async ([, theirs, changed]) => {
+  const [from, to] = [await newStore(5), await newStore()];
+  await to.keys.add(theirs);
+  expect(await errorOf(copyStore(from, { ...to, keys: { ...to.keys, ...changed } }))).toBe(
     'conflict: The target has API keys that the source does not have. Choose an empty target.',
   );
   expect(await animalsOf(to).count()).toBe(0);
 });
 
 test('copyStore rejects a target without a collection of the source', async () => {
-  const [from, to] = [await newTransfer(5), await newTransfer()];
-  expect(await errorOf(copyStore(from, { ...to, collections: [] }))).toBe(
+  const [from, to] = [await newStore(5), await newStore()];
+  expect(await errorOf(copyStore(from, withCollections(to, [])))).toBe(
     'conflict: The target has no collection "animals": open both with the same collections.',
   );
 });
@@ -118,7 +127,7 @@ test.for<[what: string, store: (records: readonly Animal[]) => readonly Animal[]
   ['returns other animals than were stored', (all) => all.map((each) => ({ ...each, name: 'Rex' })), 100],
   ['lacks an animal', (all) => all.slice(0, -1), 99],
 ])('copyStore fails if the target %s', async ([, change, count]) => {
-  const [from, to] = [await newTransfer(100), await newTransfer()];
+  const [from, to] = [await newStore(100), await newStore()];
   const lossy = withPut(to, (records) => animalsOf(to).put(change(records as Animal[])));
   expect(await errorOf(copyStore(from, lossy))).toMatch(
     new RegExp(
@@ -128,7 +137,7 @@ test.for<[what: string, store: (records: readonly Animal[]) => readonly Animal[]
 });
 
 test('copyStore fails if the source changes during the copy', async () => {
-  const [from, to] = [await newTransfer(100), await newTransfer()];
+  const [from, to] = [await newStore(100), await newStore()];
   const put: CollectionTransfer['put'] = async (records) => {
     await animalsOf(from).put([animal(101)]);
     return animalsOf(to).put(records);

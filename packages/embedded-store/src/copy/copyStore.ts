@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import {
   type CollectionDefinition,
   type CollectionTransfer,
+  type CopyableStore,
   isSameKey,
   type KeyRecord,
+  type KeyStore,
   type StoredRecord,
   StoreError,
   type StoreTransfer,
@@ -57,42 +59,60 @@ export interface CopyResult {
  *   after the copy, or the source changed during it; any error of the stores
  */
 export async function copyStore(
-  from: StoreTransfer,
-  to: StoreTransfer,
+  from: CopyableStore,
+  to: CopyableStore,
   { onProgress = () => {} }: CopyOptions = {},
 ): Promise<CopyResult> {
-  const pairs = pairCollections(from, to);
+  const [source, target] = [from.transfer(), to.transfer()];
+  const pairs = pairCollections(source, target);
   // Counters and keys first: a server that is started on an incomplete copy must not reuse an id or create a first key.
-  for (const { source, target } of pairs) await target.raiseLastId(await source.lastId());
-  const keys = await from.keys();
-  await to.putKeys(keys);
-  if (!hasSameKeys(sortByName(keys), sortByName(await to.keys()))) {
-    throw new StoreError(
-      'conflict',
-      'The target has API keys that the source does not have. Choose an empty target.',
-    );
-  }
+  for (const pair of pairs) await pair.target.raiseLastId(await pair.source.lastId());
+  const keys = await copyKeys(from.keys, to.keys);
 
   const checksum = createRecordChecksum();
   const collections: CopiedCollection[] = [];
-  for (const { source, target } of pairs) {
-    const { name, recordName } = source.definition;
-    const { count, put } = await copyRecords(source, target, checksum, onProgress);
-    if ((await source.count()) !== count) {
+  for (const pair of pairs) {
+    const { name, recordName } = pair.source.definition;
+    const { count, put } = await copyRecords(pair.source, pair.target, checksum, onProgress);
+    if ((await pair.source.count()) !== count) {
       throw new StoreError('damaged', 'The source changed during the copy. Stop its servers first.');
     }
     collections.push({ name, recordName, records: count, put });
   }
-  const reservations = await copyReservations(from, to);
+  const reservations = await copyReservations(source, target);
   const digest = checksum.digest();
   await verify(pairs, collections, digest, onProgress);
-  return { collections, keys: keys.length, reservations, checksum: digest };
+  return { collections, keys, reservations, checksum: digest };
+}
+
+/**
+ * Adds keys with all their fields, after those that the target has. A key that it has gets the later `lastUsedAt`, and
+ * `revokedAt` if it is not revoked: it may have been used or revoked since the last copy. A revocation is never removed.
+ * @returns their number
+ * @throws {StoreError} `conflict` if the target has other keys, such as one with the same name or hash
+ */
+export async function copyKeys(from: Pick<KeyStore, 'list'>, to: KeyStore): Promise<number> {
+  const keys = await from.list();
+  for (const key of keys) {
+    const { hash, name, lastUsedAt, revokedAt } = key;
+    if (!isSameKey(key, await to.find(hash))) {
+      await to.add(key);
+      continue;
+    }
+    if (lastUsedAt !== undefined) await to.touch(hash, lastUsedAt);
+    if (revokedAt !== undefined) await to.revoke(name, revokedAt);
+  }
+  if (hasSameKeys(sortByName(keys), sortByName(await to.list()))) return keys.length;
+  throw new StoreError(
+    'conflict',
+    'The target has API keys that the source does not have. Choose an empty target.',
+  );
 }
 
 /** Whether nothing was ever stored: no record, no key, no assigned id. */
-export async function isEmptyStore(store: StoreTransfer): Promise<boolean> {
-  for (const each of store.collections) if ((await each.lastId()) > 0) return false;
-  return (await store.keys()).length === 0;
+export async function isEmptyStore(store: CopyableStore): Promise<boolean> {
+  for (const each of store.transfer().collections) if ((await each.lastId()) > 0) return false;
+  return (await store.keys.list()).length === 0;
 }
 
 interface Pair {

@@ -1,4 +1,4 @@
-export type { CollectionTransfer, StoreTransfer } from '@petstore/core/store';
+export type { CollectionTransfer, CopyableStore, StoreTransfer } from '@petstore/core/store';
 export {
   type CopyResult,
   type CopiedCollection,

@@ -1,30 +1,12 @@
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { expect, test } from 'vitest';
 import { type Animal, animals } from '@petstore/core';
-import type { Collection, Store } from '@petstore/core/store';
+import type { Collection } from '@petstore/core/store';
 import { categories } from '@petstore/core/store/testing';
-import { database, dataFolder, type TestData } from '../testing/testData.ts';
+import { inDatabase, inFolder } from '../testing/testData.ts';
 import { copyStore } from './copyStore.ts';
 
 const collections = [animals, categories];
-
-/** Opens data as a store for one function. */
-async function asStore<T>({ openStore }: TestData, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore();
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
-async function copy(from: TestData, to: TestData) {
-  const [source, target] = [await from.openTransfer(), await to.openTransfer()];
-  const copied = await copyStore(source, target);
-  await source.close();
-  await target.close();
-  return copied;
-}
 
 const rex = { name: 'Rex', categoryId: 1 };
 const reservation = { caller: 'caller', key: 'key' };
@@ -37,31 +19,28 @@ const allOf = async <Stored extends { readonly id: number }>(records: Collection
   (await records.list({ limit: 100 })).records;
 
 test.for([
-  ['a data folder to a data folder', dataFolder, dataFolder],
+  ['a data folder to a data folder', inFolder, inFolder],
   ...(mongodbUri === undefined
     ? []
     : [
-        ['a data folder to a database', dataFolder, database] as const,
-        ['a database to a data folder', database, dataFolder] as const,
+        ['a data folder to a database', inFolder, inDatabase] as const,
+        ['a database to a data folder', inDatabase, inFolder] as const,
       ]),
 ] as const)(
   'a copy from %s has all collections with their indexes, ids and idempotency keys',
   async ([, from, to]) => {
     const [source, target] = [await from(collections), await to(collections)];
-    const stored = await asStore(source, async (store) => {
-      const [pets, kinds] = [store.collection(animals), store.collection(categories)];
-      const { record } = await pets.createOnce(rex, reservation);
-      await pets.update(record.id, { name: 'Max', status: 'sold' });
-      await pets.create(rex);
-      const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
-      await pets.delete(gone.record.id);
-      for (const key of keys) await store.keys.add(key);
-      const dogs = await kinds.create({ name: 'Dogs', tags: [{ tag: 'bark' }] });
-      await kinds.update(dogs.id, { name: 'Hounds' }, { ifVersion: 1 });
-      return { record, gone: gone.record, pets: await allOf(pets), kinds: await allOf(kinds) };
-    });
+    const [pets, kinds] = [source.collection(animals), source.collection(categories)];
+    const { record } = await pets.createOnce(rex, reservation);
+    await pets.update(record.id, { name: 'Max', status: 'sold' });
+    await pets.create(rex);
+    const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
+    await pets.delete(gone.record.id);
+    for (const key of keys) await source.keys.add(key);
+    const dogs = await kinds.create({ name: 'Dogs', tags: [{ tag: 'bark' }] });
+    await kinds.update(dogs.id, { name: 'Hounds' }, { ifVersion: 1 });
 
-    expect(await copy(source, target)).toMatchObject({
+    expect(await copyStore(source, target)).toMatchObject({
       collections: [
         { name: 'animals', records: 2, put: 2 },
         { name: 'categories', recordName: 'category', records: 1, put: 1 },
@@ -69,22 +48,21 @@ test.for([
       keys: 2,
       reservations: 2,
     });
-    await asStore(target, async (store) => {
-      const [pets, kinds] = [store.collection(animals), store.collection(categories)];
-      expect([await allOf(pets), await allOf(kinds)]).toEqual([stored.pets, stored.kinds]);
-      expect(await pets.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({
-        records: [{ name: 'Max' }],
-      });
-      expect(await store.keys.list()).toEqual(keys);
-      expect(await store.keys.addFirst({ hash: 'hash', name: 'first', createdAt: 1 })).toBe(false);
-      await expect(kinds.create({ name: 'Hounds' })).rejects.toMatchObject({ code: 'conflict' });
-      expect(await pets.createOnce(rex, reservation)).toEqual({ record: stored.record, isReplay: true });
-      const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
-      expect(gone).toEqual({ record: stored.gone, isReplay: true });
-      expect(await allOf(pets)).toEqual(stored.pets);
-      const next: Animal = await pets.create(rex);
-      expect(next.id).toBeGreaterThan(stored.gone.id);
-      expect((await kinds.create({ name: 'Cats' })).id).toBeGreaterThan(1);
+    const [copied, copiedKinds] = [target.collection(animals), target.collection(categories)];
+    expect(await allOf(copied)).toEqual(await allOf(pets));
+    expect(await allOf(copiedKinds)).toEqual(await allOf(kinds));
+    expect(await copied.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({
+      records: [{ name: 'Max' }],
     });
+    expect(await target.keys.list()).toEqual(keys);
+    expect(await target.keys.addFirst({ hash: 'hash', name: 'first', createdAt: 1 })).toBe(false);
+    await expect(copiedKinds.create({ name: 'Hounds' })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await copied.createOnce(rex, reservation)).toEqual({ record, isReplay: true });
+    const again = await copied.createOnce(rex, { ...reservation, key: 'gone' });
+    expect(again).toEqual({ record: gone.record, isReplay: true });
+    expect(await allOf(copied)).toEqual(await allOf(pets));
+    const next: Animal = await copied.create(rex);
+    expect(next.id).toBeGreaterThan(gone.record.id);
+    expect((await copiedKinds.create({ name: 'Cats' })).id).toBeGreaterThan(1);
   },
 );

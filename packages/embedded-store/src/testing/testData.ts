@@ -1,29 +1,23 @@
-import { openMongodbStore, openMongodbTransfer } from '@petstore/core/store/mongodb';
-import type { CollectionDefinition, Store, StoreTransfer } from '@petstore/core/store';
+import { openMongodbStore } from '@petstore/core/store/mongodb';
+import type { CollectionDefinition, CopyableStore } from '@petstore/core/store';
 import { testDatabase } from '@petstore/testing/mongodb';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { onTestFinished } from 'vitest';
-import { openEmbeddedStore, openEmbeddedTransfer } from '../index.ts';
+import { openEmbeddedStore } from '../index.ts';
 
-/** Data that is opened by a store or by a transfer, one at a time. It is removed when the test ends. */
-export interface TestData {
-  readonly openStore: () => Promise<Store>;
-  readonly openTransfer: () => Promise<StoreTransfer>;
-}
+/** Opens a store with new data until the test ends. */
+type NewStore = (collections: readonly CollectionDefinition[]) => Promise<CopyableStore>;
 
-export async function dataFolder(collections: readonly CollectionDefinition[]): Promise<TestData> {
-  const dataDir = await temporaryFolder();
-  return {
-    openStore: () => openEmbeddedStore({ dataDir, collections }),
-    openTransfer: () => openEmbeddedTransfer({ dataDir, collections }),
-  };
-}
+export const inFolder: NewStore = async (collections) => {
+  const store = await openEmbeddedStore({ dataDir: await temporaryFolder(), collections });
+  onTestFinished(() => store.close());
+  return store;
+};
 
-export async function database(collections: readonly CollectionDefinition[]): Promise<TestData> {
+export const inDatabase: NewStore = async (collections) => {
   const { drop, ...options } = testDatabase();
   onTestFinished(drop);
-  return {
-    openStore: () => openMongodbStore({ ...options, collections }),
-    openTransfer: () => openMongodbTransfer({ ...options, collections }),
-  };
-}
+  const store = await openMongodbStore({ ...options, operationTimeoutMs: 60_000, collections });
+  onTestFinished(() => store.close());
+  return store;
+};

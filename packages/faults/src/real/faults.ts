@@ -1,11 +1,17 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { FaultProxy } from '@petstore/testing/redis';
+import { startProcess } from '@petstore/testing/startProcess';
 import { attachStrace } from '@petstore/testing/strace';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Random } from '../random.ts';
 import type { Processes, Started } from './processes.ts';
 import type { Storage, StorageKind } from './storage.ts';
+import { storeFolder } from './storeOutside.ts';
 
 /** What a fault may affect. */
 export interface Target {
@@ -204,8 +210,82 @@ const folderFaults: Readonly<Record<string, RealFault>> = {
   },
 };
 
+const storeProcess = fileURLToPath(
+  new URL('../../../embedded-store/src/testing/storeProcess.ts', import.meta.url),
+);
+
+const embeddedFaults: Readonly<Record<string, RealFault>> = {
+  // After an error of a meta page, LMDB cannot be used in the process.
+  'EIO of pwrite64': folderFaults['EIO of pwrite64'] as RealFault,
+  'EIO of fdatasync': { ...(folderFaults['EIO of fdatasync'] as RealFault), ends: true, kills: true },
+  'suspended holder of the write lock': {
+    separates: true,
+    async begin({ storage: { folder } }) {
+      const args = ['--conditions=trpc-gateway-source', storeProcess, 'holdLock', storeFolder(folder)];
+      const child = startProcess(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+      await once(child.stdout ?? child, 'data');
+      child.kill('SIGSTOP');
+      return async () => {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      };
+    },
+  },
+};
+
+/** Several faults at once. */
+const together = (...all: readonly (RealFault | undefined)[]): RealFault => ({
+  kills: true,
+  separates: true,
+  async begin(target, random) {
+    const ends = await Promise.all(all.map(async (each) => each?.begin(target, random)));
+    return () => Promise.all(ends.map(async (end) => end?.()));
+  },
+});
+
+/** Kills processes of the server of `.ci/mongo`, which nothing else may use then. */
+const ofDatabase = (verb: 'kill-db' | 'kill-postmaster'): RealFault => ({
+  separates: true,
+  async begin() {
+    await control(verb);
+    return () => control('up');
+  },
+});
+
+const mongo = fileURLToPath(new URL('../../../../.ci/mongo', import.meta.url));
+const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-E'];
+
+function control(verb: string): Promise<unknown> {
+  const [program, ...args] = [...asRoot, mongo, verb];
+  return promisify(execFile)(program, args);
+}
+
+/** `npm run test:databasefaults -w @petstore/faults`. */
+const killedDatabase: Readonly<Record<string, RealFault>> = {
+  'every process of the database killed': ofDatabase('kill-db'),
+  'postmaster of the database killed': ofDatabase('kill-postmaster'),
+};
+
 /** The table: the faults of each state, by their names. */
-export const faults: Readonly<Record<'folder' | 'mongodb' | 'redis', Readonly<Record<string, RealFault>>>> = {
+export const faults: Readonly<
+  Record<'database' | 'embedded' | 'folder' | 'mongodb' | 'redis', Readonly<Record<string, RealFault>>>
+> = {
+  embedded: {
+    ...processFaults,
+    'lost replies': clientFaults['lost replies'] as RealFault,
+    ...embeddedFaults,
+  },
+  database: {
+    ...processFaults,
+    ...connectionFaults,
+    'killed process, lost replies, and lost replies of the database': together(
+      processFaults['killed process'],
+      clientFaults['lost replies'],
+      connectionFaults['lost replies of the database'],
+    ),
+    'slow database': { separates: true, begin: ofProxy({ kind: 'delay', ms: 300 }, databaseOf) },
+    ...(process.env['KILLS_DATABASE'] !== undefined && killedDatabase),
+  },
   folder: { ...processFaults, ...clientFaults, ...folderFaults },
   redis: { ...processFaults, ...redisFaults },
   mongodb: { ...processFaults, ...connectionFaults },

@@ -14,8 +14,9 @@ export class FolderOutside implements Outside {
   }
 
   /** One `write(2)`: a process that is killed has written the line, or nothing. */
-  async add(effect: Effect): Promise<void> {
+  async add(effect: Effect, _isOnce: boolean): Promise<string> {
     appendFileSync(this.#effects, `${JSON.stringify(effect)}\n`);
+    return effect.run;
   }
 
   async all(): Promise<readonly Effect[]> {

@@ -3,7 +3,7 @@ import { type FaultProxy, startFaultProxy } from '@petstore/testing/redis';
 import { freePort } from '@petstore/testing/freePort';
 import { runtimes } from '@petstore/testing/runtimes';
 import { listening, type RunningService, startService } from '@petstore/testing/serviceProcess';
-import type { ProcessOptions } from './serviceProcess.ts';
+import type { ProcessOptions } from './storage.ts';
 
 const program = fileURLToPath(new URL('serviceProcess.ts', import.meta.url));
 

@@ -8,9 +8,9 @@ import { type Report, runHistory } from '../history/runHistory.ts';
 import { Random } from '../random.ts';
 import { faults, type RealFault, type Target } from './faults.ts';
 import { FolderOutside } from './folderOutside.ts';
+import { damageOf, openOutside } from './storeOutside.ts';
 import { Processes } from './processes.ts';
-import type { ProcessOptions } from './serviceProcess.ts';
-import { openStorage } from './storage.ts';
+import { openStorage, type ProcessOptions } from './storage.ts';
 import { RealTransport } from './transport.ts';
 
 /** A scenario of the table: a fault of a service on a server and a state. */
@@ -33,10 +33,10 @@ export function scenariosHere(): readonly Scenario[] {
   const canRun = ({ fault, state }: Scenario) => {
     const { storage, usesStrace = false } = faults[state][fault] ?? {};
     if (state === 'redis' && !hasRedis) return false;
-    if (state === 'mongodb' && mongodbUri === undefined) return false;
+    if ((state === 'mongodb' || state === 'database') && mongodbUri === undefined) return false;
     return !(usesStrace && lacksStrace) && !(storage === 'smallDisk' && lacksDisks);
   };
-  return (['folder', 'redis', 'mongodb'] as const)
+  return (['folder', 'redis', 'mongodb', 'embedded', 'database'] as const)
     .flatMap((state) => Object.keys(faults[state]).map((fault) => ({ state, fault })))
     .map(({ fault, state }, at) => ({ fault, state, server: servers[at % servers.length] ?? 'node' }))
     .filter(canRun);
@@ -46,19 +46,23 @@ export function scenariosHere(): readonly Scenario[] {
 export async function runScenario({ fault: name, server, state }: Scenario, seed: number): Promise<Report> {
   const fault = faults[state][name] as RealFault;
   const storage = await openStorage(fault.storage ?? state, processCount);
-  const { folder, outside: path } = storage;
-  const optionsAt = (at: number) => ({ server, folder, outside: path, location: storage.locationOf(at) });
+  const { folder, outside } = storage;
+  const optionsAt = (at: number) => ({ server, folder, outside, location: storage.locationOf(at) });
   const processes = await Processes.open(processCount, optionsAt, fault.ends);
-  const outside = new FolderOutside(path);
   const environment = {
     transport: new RealTransport(processes, new Random(seed)),
     faults: [{ ...fault, name, begin: once(fault.begin, { processes, storage }) }],
     marginMs,
     published: [],
     start: async () => {},
-    revoke: (token: string) => outside.revoke(token),
-    effects: () => outside.all(),
-    end: () => processes.end(),
+    revoke: (token: string) => new FolderOutside(outside).revoke(token),
+    async effects() {
+      const opened = await openOutside(optionsAt(0));
+      const all = await opened.outside.all();
+      await opened.close();
+      return all;
+    },
+    end: async () => [...(await processes.end()), ...(await damageOf(optionsAt(0)))],
   };
   try {
     return await runHistory(planWithFault(seed), environment, true);

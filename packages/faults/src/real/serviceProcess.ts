@@ -14,24 +14,8 @@ import { folderState } from 'trpc-gateway-shared/state/folder';
 import { mongodbState } from 'trpc-gateway-shared/state/mongodb';
 import { redisState } from 'trpc-gateway-shared/state/redis';
 import { createProcessGateway, openProcess } from '../service/service.ts';
-import { FolderOutside } from './folderOutside.ts';
-
-/** Where a process finds its state and its log. With MongoDB, the log is in the folder. */
-export type Location =
-  | { readonly kind: 'folder' }
-  /** `port`: of a Redis, or of the Sentinel of a group. */
-  | { readonly kind: 'redis'; readonly port: number; readonly isSentinel: boolean }
-  | { readonly kind: 'mongodb'; readonly uri: string; readonly database: string };
-
-export interface ProcessOptions {
-  readonly server: 'bun' | 'node' | 'uws';
-  readonly port: number;
-  /** The folder of what the processes share. */
-  readonly folder: string;
-  /** The folder of their effects. */
-  readonly outside: string;
-  readonly location: Location;
-}
+import type { ProcessOptions } from './storage.ts';
+import { openOutside } from './storeOutside.ts';
 
 interface Opened {
   readonly state: State & { close(): Promise<void> };
@@ -49,24 +33,26 @@ async function open({ folder, location }: ProcessOptions): Promise<Opened> {
     return { state: await redisState({ connect }), log: redisEventLog({ connect }) };
   }
   const path = join(folder, 'shared');
-  if (location.kind === 'folder') return { state: folderState({ path }), log: folderEventLog({ path }) };
+  if (location.kind !== 'mongodb') return { state: folderState({ path }), log: folderEventLog({ path }) };
   const { database, uri } = location;
   const state = await mongodbState({ connect: () => new MongoClient(uri), database });
   return { state, log: folderEventLog({ path }) };
 }
 
 const processOptions: ProcessOptions = JSON.parse(process.argv[2] ?? '');
-const { outside, port, server } = processOptions;
+const { port, server } = processOptions;
 
 await run({
   server,
   listen: { port },
   log: log({ requests: 'none' }),
-  async start({ onClose }) {
+  async start({ onClose, stopWithError }) {
+    const { close, outside } = await openOutside(processOptions, stopWithError);
+    onClose(({ timeoutMs }) => close(timeoutMs));
     const opened = await open(processOptions);
     onClose(() => opened.log.close());
     onClose(() => opened.state.close());
-    const service = openProcess({ ...opened, outside: new FolderOutside(outside) });
+    const service = openProcess({ ...opened, outside });
     onClose(() => service.runs.close());
     const gateway = await createProcessGateway(
       () => service,

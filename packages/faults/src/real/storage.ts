@@ -10,7 +10,26 @@ import {
   startRedisGroup,
 } from '@petstore/testing/redis';
 import { mountDisk } from '@petstore/testing/smallDisk';
-import type { Location } from './serviceProcess.ts';
+
+/**
+ * Where a process finds its state, its log and its effects. The log is in the folder, unless it is in Redis. `embedded` and `database`
+ * are of stores that have the effects.
+ */
+type Location =
+  | { readonly kind: 'embedded' | 'folder' }
+  /** `port`: of a Redis, or of the Sentinel of a group. */
+  | { readonly kind: 'redis'; readonly port: number; readonly isSentinel: boolean }
+  | { readonly kind: 'database' | 'mongodb'; readonly uri: string; readonly database: string };
+
+export interface ProcessOptions {
+  readonly server: 'bun' | 'node' | 'uws';
+  readonly port: number;
+  /** The folder of what the processes share. */
+  readonly folder: string;
+  /** The folder of their effects. */
+  readonly outside: string;
+  readonly location: Location;
+}
 
 /** What the processes of a service share. */
 export interface Storage {
@@ -27,7 +46,7 @@ export interface Storage {
 }
 
 /** `smallDisk`: a folder on a disk of 2 MB. `sentinel`: a Redis that Sentinel replaces when it fails. */
-export type StorageKind = 'folder' | 'mongodb' | 'redis' | 'sentinel' | 'smallDisk';
+export type StorageKind = 'database' | 'embedded' | 'folder' | 'mongodb' | 'redis' | 'sentinel' | 'smallDisk';
 
 /** Creates what some processes share. Parts that are not of the kind are empty. */
 export async function openStorage(kind: StorageKind, processes: number): Promise<Storage> {
@@ -68,6 +87,7 @@ async function openServers(kind: StorageKind, processes: number): Promise<Server
       const locationOf = (at: number): Location => ({ kind, port: portOf(at), isSentinel: false });
       return { servers: [server], proxies, locationOf, remove: server.remove };
     }
+    case 'database':
     case 'mongodb': {
       const { database, drop, uri } = testDatabase();
       const proxies = await proxiesOf(uri);
@@ -75,6 +95,6 @@ async function openServers(kind: StorageKind, processes: number): Promise<Server
       return { ...none, proxies, locationOf, remove: drop };
     }
     default:
-      return { ...none, locationOf: () => ({ kind: 'folder' }) };
+      return { ...none, locationOf: () => ({ kind: kind === 'embedded' ? kind : 'folder' }) };
   }
 }

@@ -27,8 +27,12 @@ export interface Effect {
 
 /** What survives the processes of the service, apart from what they share by `trpc-gateway-shared`. */
 export interface Outside {
-  /** @throws if it cannot be stored */
-  add(effect: Effect): Promise<void>;
+  /**
+   * @param isOnce whether a text has one effect, however often it is added
+   * @returns the id of the run that had the effect
+   * @throws if it cannot be stored
+   */
+  add(effect: Effect, isOnce: boolean): Promise<string>;
   find(text: string): Promise<readonly Effect[]>;
   isRevoked(token: string): boolean;
 }
@@ -63,10 +67,13 @@ const Run = z.object({ run: z.string() });
 const lastEventId = z.string().optional();
 
 /** Takes a while, in the middle of which it has its effect. */
-async function takeEffect(outside: Outside, text: string, ms: number): Promise<{ run: string }> {
-  const run = randomUUID();
+async function takeEffect(
+  { ctx, input: { ms, text } }: { readonly ctx: Context; readonly input: z.output<typeof Text> },
+  isOnce: boolean,
+): Promise<{ run: string }> {
+  const effect = { text, run: randomUUID() };
   await sleep(ms / 2);
-  await outside.add({ text, run });
+  const run = await ctx.process.outside.add(effect, isOnce);
   await sleep(ms / 2);
   return { run };
 }
@@ -83,13 +90,13 @@ const router = t.router({
     })
     .input(Text)
     .output(Run)
-    .mutation(({ ctx, input }) => takeEffect(ctx.process.outside, input.text, input.ms)),
+    .mutation((call) => takeEffect(call, true)),
   /** Has an effect for each call. */
   note: t.procedure
     .meta({ openapi: { method: 'POST', path: '/notes', successStatus: 201 }, ...tool('Adds a note.') })
     .input(Text)
     .output(Run)
-    .mutation(({ ctx, input }) => takeEffect(ctx.process.outside, input.text, input.ms)),
+    .mutation((call) => takeEffect(call, false)),
   look: t.procedure
     .meta({ openapi: { method: 'GET', path: '/orders/{text}' }, ...tool('Looks for an order.') })
     .input(z.object({ text: z.string() }))
@@ -126,7 +133,7 @@ const router = t.router({
 
 /** Counts to `runLength`. Its begin is an effect. */
 async function* count(outside: Outside, key: string, stop: AbortSignal) {
-  await outside.add({ text: `answer ${key}`, run: randomUUID() });
+  await outside.add({ text: `answer ${key}`, run: randomUUID() }, true);
   for (let at = 1; at <= runLength; at += 1) {
     await sleep(runStepMs, undefined, { signal: stop });
     yield at;

@@ -1,3 +1,6 @@
+import { type Fault, isOver } from '../history/fault.ts';
+import type { Random } from '../random.ts';
+
 /** Holds up what passes it while it is frozen. */
 export class Gate {
   #thawed: PromiseWithResolvers<void> | undefined;
@@ -33,3 +36,32 @@ export class Link extends Gate {
     for (const connection of this.connections) connection.cut();
   }
 }
+
+const linkFaults = {
+  cut: [
+    (link: Link) => {
+      link.isCut = true;
+      link.cut();
+    },
+    (link: Link) => void (link.isCut = false),
+  ],
+  frozen: [(link: Link) => link.freeze(), (link: Link) => link.thaw()],
+  lossy: [(link: Link) => void (link.lossRate = 0.5), (link: Link) => void (link.lossRate = 0)],
+  slow: [(link: Link) => void (link.longestMs = 800), (link: Link) => void (link.longestMs = 3)],
+} as const;
+
+/** A fault of one link. @param choose returns it, if there is one */
+export const faultOfLink = (
+  name: string,
+  kind: keyof typeof linkFaults,
+  choose: (random: Random) => Link | undefined,
+): Fault => ({
+  name,
+  begin(random) {
+    const link = choose(random);
+    const [begin, end] = linkFaults[kind];
+    if (link === undefined) return isOver;
+    begin(link);
+    return () => end(link);
+  },
+});

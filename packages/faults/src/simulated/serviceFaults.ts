@@ -1,7 +1,7 @@
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Random } from '../random.ts';
 import { clock } from './install.ts';
-import type { Link } from './link.ts';
+import { faultOfLink } from './link.ts';
 import type { SimulatedNetwork } from './network.ts';
 import type { Processes } from './processes.ts';
 import type { RunningProcess } from './runningProcess.ts';
@@ -19,14 +19,10 @@ export function serviceFaults(
       const { reachable } = processes;
       return reachable.length === 0 ? isOver : begin(random.pick(reachable), random);
     };
-  const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
-    name,
-    begin: ofProcess((running) => {
-      const link = network.linkOf(running);
-      begin(link);
-      return () => end(link);
-    }),
-  });
+  const chooseLink = (random: Random) => {
+    const { reachable } = processes;
+    return reachable.length === 0 ? undefined : network.linkOf(random.pick(reachable));
+  };
   const faults: Fault[] = [
     {
       name: 'cut clients',
@@ -35,21 +31,9 @@ export function serviceFaults(
         return isOver;
       }),
     },
-    ofLink(
-      'frozen clients',
-      (link) => link.freeze(),
-      (link) => link.thaw(),
-    ),
-    ofLink(
-      'lost replies',
-      (link) => (link.lossRate = 0.5),
-      (link) => (link.lossRate = 0),
-    ),
-    ofLink(
-      'slow clients',
-      (link) => (link.longestMs = 800),
-      (link) => (link.longestMs = 3),
-    ),
+    faultOfLink('frozen clients', 'frozen', chooseLink),
+    faultOfLink('lost replies', 'lossy', chooseLink),
+    faultOfLink('slow clients', 'slow', chooseLink),
     {
       name: 'jumped clock',
       begin(random) {

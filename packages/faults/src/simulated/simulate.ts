@@ -20,8 +20,9 @@ class SimulatedOutside implements Outside {
   readonly effects: Effect[] = [];
   readonly revoked = new Set<string>();
 
-  async add(effect: Effect): Promise<void> {
+  async add(effect: Effect): Promise<string> {
     this.effects.push(effect);
+    return effect.run;
   }
 
   async find(text: string): Promise<readonly Effect[]> {

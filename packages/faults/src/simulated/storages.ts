@@ -8,10 +8,11 @@ import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
 import type { Random } from '../random.ts';
 import { mount, unmountAll } from './disk/mounts.ts';
+import type { DiskFaults } from './disk/diskFaults.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
 import type { Published } from '../history/rules.ts';
 import { SimulatedRedis } from './redis/simulatedRedis.ts';
-import type { Link } from './link.ts';
+import { faultOfLink } from './link.ts';
 import type { FaultyProcesses, RunningProcess } from './runningProcess.ts';
 import { runIn, type SimulatedProcess } from './simulatedProcess.ts';
 
@@ -131,6 +132,19 @@ const separating = (name: string, begin: () => void, end: () => void): Fault => 
   },
 });
 
+/** One that changes a property of a disk, and back. */
+const setting = <Key extends 'commitMs' | 'failing' | 'full'>(
+  name: string,
+  faults: DiskFaults,
+  key: Key,
+  [during, after]: readonly [DiskFaults[Key], DiskFaults[Key]],
+): Fault =>
+  separating(
+    name,
+    () => (faults[key] = during),
+    () => (faults[key] = after),
+  );
+
 function folderFaults(
   disk: SimulatedDisk,
   processes: FaultyProcesses,
@@ -149,26 +163,14 @@ function folderFaults(
     },
   });
   return [
-    separating(
-      'full disk',
-      () => (faults.full = true),
-      () => (faults.full = false),
-    ),
-    separating(
-      'failing disk',
-      () => (faults.failing = true),
-      () => (faults.failing = false),
-    ),
+    setting('full disk', faults, 'full', [true, false]),
+    setting('failing disk', faults, 'failing', [true, false]),
     separating(
       'frozen disk',
       () => faults.freeze(),
       () => faults.thaw(),
     ),
-    separating(
-      'slow disk',
-      () => (faults.commitMs = 1500),
-      () => (faults.commitMs = 2),
-    ),
+    setting('slow disk', faults, 'commitMs', [1500, 2]),
     // Events are not synced.
     ofMachine('power failure', 'events', () => disk.crash()),
     ofMachine('removed files', 'both', () => disk.remove('/data')),
@@ -197,16 +199,12 @@ function redisFaults(
   published: Published[],
 ): readonly Fault[] {
   /** A fault of the network of one process. */
-  const ofLink = (name: string, begin: (link: Link) => void, end: (link: Link) => void): Fault => ({
-    name,
-    separates: true,
-    begin(random) {
+  const ofLink = (name: string, kind: Parameters<typeof faultOfLink>[1]): Fault => ({
+    ...faultOfLink(name, kind, (random) => {
       const { reachable } = processes;
-      if (reachable.length === 0) return isOver;
-      const link = server.link(random.pick(reachable).process);
-      begin(link);
-      return () => end(link);
-    },
+      return reachable.length === 0 ? undefined : server.link(random.pick(reachable).process);
+    }),
+    separates: true,
   });
   /** After its keys were removed, a service has to be restarted. */
   const losing = (name: string, lose: (random: Random) => void): Fault => ({
@@ -243,32 +241,13 @@ function redisFaults(
       () => server.freeze(),
       () => server.resume(),
     ),
-    ofLink(
-      'cut Redis',
-      (link) => {
-        link.isCut = true;
-        link.cut();
-      },
-      (link) => (link.isCut = false),
-    ),
-    ofLink(
-      'frozen Redis',
-      (link) => link.freeze(),
-      (link) => link.thaw(),
-    ),
+    ofLink('cut Redis', 'cut'),
+    ofLink('frozen Redis', 'frozen'),
     burst(processes, published, ({ process }) => {
       server.link(process).freeze();
       return () => server.link(process).thaw();
     }),
-    ofLink(
-      'lost replies of Redis',
-      (link) => (link.lossRate = 0.5),
-      (link) => (link.lossRate = 0),
-    ),
-    ofLink(
-      'slow Redis',
-      (link) => (link.longestMs = 800),
-      (link) => (link.longestMs = 3),
-    ),
+    ofLink('lost replies of Redis', 'lossy'),
+    ofLink('slow Redis', 'slow'),
   ];
 }

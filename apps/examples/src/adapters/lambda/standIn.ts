@@ -4,7 +4,7 @@ import type { AwsLambdaEvent } from 'srvx/aws-lambda';
 import { handler as ownHandler } from './handler.ts';
 
 /** Serves a handler, by default `handler.ts`, as an HTTP API of API Gateway does, with events of version 2.0. */
-export const startLambda = (port: number, handler = ownHandler): Promise<FetchServer> | FetchServer =>
+export const startLambda = (port: number, handler = ownHandler): Promise<FetchServer> =>
   listenWithFetch(async (request, { remoteAddress }) => {
     const { host, pathname, search } = new URL(request.url);
     const body = Buffer.from(await request.arrayBuffer());

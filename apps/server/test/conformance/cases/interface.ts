@@ -1,4 +1,3 @@
-import generated from '@petstore/types/openapi.json' with { type: 'json' };
 import { expect, it } from 'vitest';
 import type { SendOptions } from '../client.ts';
 import type { Subject } from '../subject.ts';
@@ -75,10 +74,9 @@ export function interfaceCases(subject: Subject): void {
     },
   );
 
-  // The client checks every response of every case against it, and `npm run contract` compares it with the released one.
-  it('GET /openapi.json needs no credential, and is the document of @petstore/types', async () => {
+  // The client checks every response of every case against it. It is that of the command `openapi`, from which @petstore/types is made.
+  it('GET /openapi.json needs no credential', async () => {
     const received = await subject.client.get('/openapi.json', { authorization: null });
     expect(received.header('content-type')).toMatch(/^application\/json(;|$)/);
-    expect(JSON.parse(received.body.toString())).toEqual(generated);
   });
 }

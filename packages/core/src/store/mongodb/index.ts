@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type CollectionDefinition, indexedCondition, type StoredRecord } from '../collection.ts';
 import { openedCollections } from '../openedCollections.ts';
 import { expectedVersion, MAX_RESERVATIONS } from '../record.ts';
-import type { StoreCloseOptions, Collection, KeyStore, Store } from '../store.ts';
+import type { StoreCloseOptions, Collection, KeyStore } from '../store.ts';
+import type { CopyableStore } from '../transfer.ts';
 import { Records } from './collection.ts';
 import { openCounter } from './counter.ts';
 import { type DatabaseLabel, storeError } from './errors.ts';
@@ -13,9 +14,9 @@ import type { OperationOptions, OperationRunner, StoreOperation } from './operat
 import type { MongodbStoreOptions } from './options.ts';
 import { ReservationCounts } from './reservationCounts.ts';
 import { Reservations } from './reservations.ts';
+import { createTransfer } from './transfer.ts';
 
 export type { MongodbStoreOptions } from './options.ts';
-export { openMongodbTransfer } from './transfer.ts';
 
 /**
  * Opens the store in a MongoDB database, for any number of processes on any number of machines. Ids are unique and ascend
@@ -24,7 +25,7 @@ export { openMongodbTransfer } from './transfer.ts';
  * connection of a command that was sent.
  * @throws {StoreError} if the URI is invalid
  */
-export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
+export async function openMongodbStore(options: MongodbStoreOptions): Promise<CopyableStore> {
   const database = openDatabase(options, (collections, label, operations) =>
     openTables(collections, label, operations, options),
   );
@@ -36,6 +37,12 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       createCollection(database, definition),
     ),
     keys: createKeyStore(database),
+    transfer: () =>
+      createTransfer(
+        (work) => run(database, ({ collections }, operation) => work(collections, operation)),
+        options.collections,
+        database.label,
+      ),
     async ready() {
       // Concurrent callers share a check: readiness probes need no credential.
       checking ??= checkResponse(database).finally(() => {

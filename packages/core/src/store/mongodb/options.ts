@@ -1,7 +1,7 @@
 import type { CollectionDefinition } from '../collection.ts';
 import type { Reservation } from '../store.ts';
 
-/** Options of `openMongodbStore` and `openMongodbTransfer`. */
+/** Options of `openMongodbStore`. */
 export interface MongodbStoreOptions {
   /** `mongodb://` or `mongodb+srv://`, with credentials if the deployment requires them. */
   readonly uri: string;
@@ -21,7 +21,7 @@ export interface MongodbStoreOptions {
   readonly migrate?: boolean | undefined;
   /** Called with a sentence for each collection that was added to an existing store. */
   readonly onMigrated?: ((what: string) => void) | undefined;
-  /** Timeout of every operation, in milliseconds. Default: 5000. */
+  /** Timeout of every operation, in milliseconds. A copy needs a longer one, such as a minute, for its batches. Default: 5000. */
   readonly operationTimeoutMs?: number | undefined;
   /** Maximum number of connections per server. Default: 32. */
   readonly maxPoolSize?: number | undefined;

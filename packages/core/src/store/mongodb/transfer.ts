@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MongoBulkWriteError } from 'mongodb';
 import type { CollectionDefinition, StoredRecord } from '../collection.ts';
-import type { KeyRecord } from '../store.ts';
 import {
   type CollectionTransfer,
   batchLimit,
-  isSameKey,
   recordConflict,
   type StoredReservation,
   type StoreTransfer,
@@ -13,47 +11,23 @@ import {
 } from '../transfer.ts';
 import { checkedRecord } from './collection.ts';
 import type { DatabaseLabel } from './errors.ts';
-import type { MongodbStoreOptions } from './options.ts';
-import { openKeys } from './keys.ts';
-import { openDatabase } from './open.ts';
 import type { CommandOptions, StoreOperation } from './operation.ts';
 import { type Collections, decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
-
-/** Default timeout of a batch, in milliseconds. Batches are larger than the operations of a client. */
-const BATCH_TIMEOUT_MS = 60_000;
 
 /** Runs a batch within the store's timeout. */
 type Run = <T>(work: (collections: Collections, operation: StoreOperation) => Promise<T>) => Promise<T>;
 
-/**
- * Opens a database for a copy. `operationTimeoutMs` applies to a batch, and its default is 60 s.
- * @throws {StoreError} if the database cannot be reached
- */
-export async function openMongodbTransfer(options: MongodbStoreOptions): Promise<StoreTransfer> {
-  const { collections: definitions, operationTimeoutMs = BATCH_TIMEOUT_MS } = options;
-  const { label, operations, getTables, close } = openDatabase(
-    { ...options, operationTimeoutMs },
-    (collections) => collections,
-  );
-  const run: Run = (work) => operations.run(async (operation) => work(await getTables(), operation));
-  await run(async () => {}).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-  return {
-    collections: definitions.map((definition) => createCollectionTransfer(run, definition, label)),
-
-    keys: () => run(({ keys }, operation) => openKeys(keys, label).list(operation)),
-    putKeys: (incoming) => run(({ keys }, operation) => putKeys(openKeys(keys, label), operation, incoming)),
-
-    reservations: (after, limit) =>
-      run((collections, { commandOptions }) => readReservations(collections, after, limit, commandOptions)),
-    putReservations: (incoming) =>
-      run((collections, { commandOptions }) => putReservations(collections, incoming, commandOptions)),
-
-    close,
-  };
-}
+export const createTransfer = (
+  run: Run,
+  definitions: readonly CollectionDefinition[],
+  label: DatabaseLabel,
+): StoreTransfer => ({
+  collections: definitions.map((definition) => createCollectionTransfer(run, definition, label)),
+  reservations: (after, limit) =>
+    run((collections, { commandOptions }) => readReservations(collections, after, limit, commandOptions)),
+  putReservations: (incoming) =>
+    run((collections, { commandOptions }) => putReservations(collections, incoming, commandOptions)),
+});
 
 function createCollectionTransfer(
   run: Run,
@@ -121,22 +95,6 @@ function createCollectionTransfer(
         );
       }),
   };
-}
-
-async function putKeys(
-  rows: ReturnType<typeof openKeys>,
-  operation: StoreOperation,
-  incoming: readonly KeyRecord[],
-): Promise<void> {
-  for (const record of incoming) {
-    const { hash, name, lastUsedAt, revokedAt } = record;
-    if (!isSameKey(record, await rows.find(operation, hash))) {
-      await rows.add(operation, record);
-      continue;
-    }
-    if (lastUsedAt !== undefined) await rows.touch(operation, hash, lastUsedAt);
-    if (revokedAt !== undefined) await rows.revoke(operation, name, revokedAt);
-  }
 }
 
 async function readReservations(

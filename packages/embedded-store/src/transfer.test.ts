@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { collections, type Animal, animals as definition } from '@petstore/core';
 import {
   type CollectionTransfer,
+  type CopyableStore,
   fingerprint,
   type KeyRecord,
   type Store,
   type StoreTransfer,
 } from '@petstore/core/store';
-import { isEmptyStore } from '../copy/index.ts';
-import { database, dataFolder, type TestData } from '../testing/testData.ts';
-import { openMongodbStore, openMongodbTransfer } from '@petstore/core/store/mongodb';
+import { copyKeys, isEmptyStore } from './copy/copyStore.ts';
+import { inDatabase, inFolder } from './testing/testData.ts';
+import { openMongodbStore } from '@petstore/core/store/mongodb';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 
 const animals: Animal[] = [
@@ -32,80 +33,65 @@ const petsOf = (store: Store) => store.collection(definition);
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe.each([
-  { name: 'embedded', newData: dataFolder, isAvailable: true },
-  { name: 'mongodb', newData: database, isAvailable: mongodbUri !== undefined },
-])('StoreTransfer: $name', ({ newData, isAvailable }) => {
+  { name: 'embedded', newStore: inFolder, isAvailable: true },
+  { name: 'mongodb', newStore: inDatabase, isAvailable: mongodbUri !== undefined },
+])('StoreTransfer: $name', ({ newStore, isAvailable }) => {
   describe.skipIf(!isAvailable)('a new store', () => {
-    let data: TestData;
+    let store: CopyableStore;
     let transfer: StoreTransfer;
-    /** The animals of the open transfer. */
+    const putKeys = (put: KeyRecord[]) => copyKeys({ list: () => put }, store.keys);
+    /** The animals of the transfer. */
     const pets = (): CollectionTransfer => {
       const [collection] = transfer.collections;
       if (collection === undefined) throw new Error('There are no animals.');
       return collection;
     };
     beforeEach(async () => {
-      data = await newData(collections);
-      transfer = await data.openTransfer();
+      store = await newStore(collections);
+      transfer = store.transfer();
     });
-    afterEach(() => transfer.close());
-
-    /** Opens the data as a store for one function. */
-    async function asStore<T>(use: (store: Store) => T): Promise<Awaited<T>> {
-      await transfer.close();
-      const store = await data.openStore();
-      const result = await use(store);
-      await store.close();
-      transfer = await data.openTransfer();
-      return result;
-    }
 
     test('a store is empty until an id is assigned, and raiseLastId never lowers it', async () => {
-      expect(await isEmptyStore(transfer)).toBe(true);
+      expect(await isEmptyStore(store)).toBe(true);
       await pets().raiseLastId(0);
-      await transfer.putKeys([]);
+      await putKeys([]);
       await transfer.putReservations([]);
       await pets().raiseLastId(1);
-      expect(await isEmptyStore(transfer)).toBe(false);
+      expect(await isEmptyStore(store)).toBe(false);
       for (const id of [500, 7]) await pets().raiseLastId(id);
       expect(await pets().lastId()).toBe(500);
     });
 
-    test('a transfer reads the animals in pages, the keys and the last id of a store', async () => {
-      const created = await asStore(async (store) => {
-        for (const key of keys) await store.keys.add(key);
-        const stored: Animal[] = [];
-        for (let count = 0; count < 5; count++)
-          stored.push(await petsOf(store).create({ ...pet, status: 'sold' }));
-        return stored;
-      });
+    test('a transfer reads the animals in pages and the last id of a store', async () => {
+      const created: Animal[] = [];
+      for (let count = 0; count < 5; count++)
+        created.push(await petsOf(store).create({ ...pet, status: 'sold' }));
       const last = created.at(-1)?.id ?? 0;
       expect(await pets().count()).toBe(5);
       const first = await pets().records(0, 2);
       expect(first).toEqual(created.slice(0, 2));
       expect(await pets().records(first.at(-1)?.id ?? 0, 100)).toEqual(created.slice(2));
       expect(await pets().records(last, 100)).toEqual([]);
-      expect(await transfer.keys()).toEqual(keys);
       expect(await pets().lastId()).toBeGreaterThanOrEqual(last);
     });
 
-    test('put and putKeys change nothing if the data exists, and put fails with conflict for a different animal', async () => {
+    test('put and copyKeys change nothing if the data exists, and put fails with conflict for a different animal', async () => {
       for (let count = 0; count < 2; count++) {
         await pets().raiseLastId(2 ** 40);
         // The second one has a record that exists.
         expect(await pets().put(animals.slice(0, 1 + count * 2))).toBe(1 + count);
-        await transfer.putKeys(keys.slice(0, 1 + count));
+        await putKeys(keys.slice(0, 1 + count));
       }
       const max: Animal = { id: 3, name: 'Max', categoryId: 1 };
       await expect(pets().put([max])).rejects.toMatchObject({ code: 'conflict' });
       expect(await pets().records(0, 10)).toEqual(animals);
       expect(await pets().count()).toBe(3);
-      expect(await transfer.keys()).toEqual(keys);
+      expect(await store.keys.list()).toEqual(keys);
     });
 
-    test('putKeys fails with conflict for a different key with the same name or hash', async () => {
-      await transfer.putKeys(keys);
-      expect(await isEmptyStore(transfer)).toBe(false);
+    test('copyKeys fails with conflict for a different key with the same name or hash', async () => {
+      await putKeys(keys);
+      expect(await isEmptyStore(store)).toBe(false);
       for (const other of [
         { name: 'a' },
         { hash: 'hash a' },
@@ -113,42 +99,39 @@ describe.each([
         { name: 'a', hash: 'hash a', createdAt: 5, expiresAt: 7 },
       ]) {
         const key = { hash: 'hash c', name: 'c', createdAt: 1, ...other };
-        await expect(transfer.putKeys([key])).rejects.toMatchObject({ code: 'conflict' });
+        await expect(putKeys([key])).rejects.toMatchObject({ code: 'conflict' });
       }
-      expect(await transfer.keys()).toEqual(keys);
+      expect(await store.keys.list()).toEqual(keys);
     });
 
-    test('putKeys adds a later use and a revocation to an existing key, and removes none', async () => {
+    test('copyKeys adds a later use and a revocation to an existing key, and removes none', async () => {
       const [revoked, valid] = keys;
       const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = definedKey(revoked);
-      await transfer.putKeys([fresh, definedKey(valid)]);
-      await transfer.putKeys([{ ...fresh, lastUsedAt: 8 }]);
-      expect(await transfer.keys()).toEqual([{ ...fresh, lastUsedAt: 8 }, valid]);
-      for (const key of [definedKey(revoked), fresh, { ...fresh, lastUsedAt: 6 }]) {
-        await transfer.putKeys([key]);
-        expect(await transfer.keys()).toEqual(keys);
-      }
+      await putKeys([fresh, definedKey(valid)]);
+      await putKeys([{ ...fresh, lastUsedAt: 8 }, definedKey(valid)]);
+      expect(await store.keys.list()).toEqual([{ ...fresh, lastUsedAt: 8 }, valid]);
+      await putKeys(keys);
+      expect(await store.keys.list()).toEqual(keys);
+      await putKeys([{ ...definedKey(revoked), lastUsedAt: 6 }, definedKey(valid)]);
+      expect(await store.keys.list()).toEqual(keys);
     });
 
     test('reservations returns unexpired idempotency keys in pages, with the digest of caller and key', async () => {
-      const created = await asStore(async (store) => {
-        const once = async (key: string) => {
-          const { record } = await petsOf(store).createOnce(pet, { caller: 'caller', key });
-          return {
-            digest: digest(`caller\n${key}`),
-            fingerprint: petFingerprint,
-            collection: 'animals',
-            recordId: record.id,
-          };
+      const once = async (key: string) => {
+        const { record } = await petsOf(store).createOnce(pet, { caller: 'caller', key });
+        return {
+          digest: digest(`caller\n${key}`),
+          fingerprint: petFingerprint,
+          collection: 'animals',
+          recordId: record.id,
         };
-        const unexpired = [await once('1'), await once('2'), await once('3')];
-        // Last, because a new reservation may remove expired ones.
-        vi.useFakeTimers({ toFake: ['Date'] });
-        vi.setSystemTime(Date.now() - 86_400_000);
-        await once('expired');
-        vi.useRealTimers();
-        return unexpired;
-      });
+      };
+      const created = [await once('1'), await once('2'), await once('3')];
+      // Last, because a new reservation may remove expired ones.
+      vi.useFakeTimers({ toFake: ['Date'] });
+      vi.setSystemTime(Date.now() - 86_400_000);
+      await once('expired');
+      vi.useRealTimers();
       const sorted = created.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
       const first = await transfer.reservations('', 2);
       const rest = await transfer.reservations(first.at(-1)?.digest ?? '', 2);
@@ -215,10 +198,8 @@ test.skipIf(mongodbUri === undefined)(
     const once = (key: string) => petsOf(store).createOnce(pet, { caller: 'caller', key });
     await once('whole');
     await expect(once('halfway')).rejects.toMatchObject({ code: 'outcome-unknown' });
+    expect(await store.transfer().reservations('', 10)).toMatchObject([{ digest: digest('caller\nwhole') }]);
     await store.close();
-    const transfer = await openMongodbTransfer({ ...options, collections });
-    expect(await transfer.reservations('', 10)).toMatchObject([{ digest: digest('caller\nwhole') }]);
-    await transfer.close();
     await options.drop();
   },
 );
