@@ -5,6 +5,7 @@ interface ProvidedTool {
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
+type Check = (isValid: boolean, sentence: string) => void;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -12,88 +13,178 @@ const isObject = (value: unknown): value is JsonObject =>
 /** The keywords that a provider rejects at the top of the schema of a tool. */
 export const combinators = ['$ref', 'allOf', 'anyOf', 'const', 'enum', 'if', 'not', 'oneOf'];
 
-/** The most of an OpenAI schema with `strict`, the only sizes that a provider publishes. */
-const most = { properties: 5000, levels: 10, characters: 120_000, enumValues: 1000 };
+/**
+ * Returns what the APIs of Anthropic, OpenAI and Gemini reject in a tool: a sentence for each problem. The rules are of November
+ * 2026, from copies of the providers' references, and from issues that quote errors of the APIs.
+ */
+export const providerProblems = (tool: ProvidedTool): readonly string[] => [
+  ...anthropicProblems(tool),
+  ...openAiProblems(tool),
+  ...geminiProblems(tool),
+];
 
 /**
- * Returns what the APIs of Anthropic, OpenAI and Gemini reject in a tool, or cannot read: a sentence for each problem.
- *
- * The rules are of November 2026, from copies of the providers' references, and from issues that quote errors of the APIs:
- * - Names have letters, digits, "_" and "-", at most 64; for Gemini also ".", and no digit first.
- *   Anthropic: https://schemas.apis.io/schemas/claude/claude-tool/
- *   OpenAI: https://v03.api.js.langchain.com/interfaces/_langchain_openai.OpenAIClient.FunctionDefinition.html
- *   Gemini: https://googleapis.github.io/js-genai/release_docs/interfaces/types.FunctionDeclaration.html
- * - The top is an object. Anthropic: without `oneOf`, `allOf`, `anyOf`, and valid in draft 2020-12. OpenAI: with `properties`,
- *   and without `oneOf`, `anyOf`, `allOf`, `enum`, `const`, `not`.
- *   https://github.com/anthropics/claude-code/issues/657, https://github.com/anthropics/claude-code/issues/586,
- *   https://github.com/openai/openai-agents-python/issues/449, https://github.com/CherryHQ/stella/issues/781
- * - Names of properties. Anthropic, at the top: letters, digits, "_", ".", "-", at most 64. Gemini: letters, digits, "_", no
- *   digit first, at most 64 (as names). https://github.com/beautyfree/appstore-connect-mcp/issues/2
- * - No list of types for Gemini. https://github.com/zed-industries/zed/issues/53919
- * - `$ref` to `$defs` of the schema, for Gemini with only `description` and `default` beside it.
- *   https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai, https://github.com/GetStream/Vision-Agents/pull/513,
- *   https://github.com/anomalyco/opencode/issues/12295
- * - Recursion: for Gemini not by required properties alone. https://github.com/juspay/juspay-mcp/pull/132,
- *   https://github.com/Effect-TS/effect/releases/tag/@effect%2Fai-anthropic@4.1.2
- * - With `strict`, OpenAI: the sizes above. Anthropic: no recursion, and `$ref` only within the schema.
- *   https://git.waymay.us/zhongwei/gh-cskiro-claudex-api-tools/src/branch/master/skills/json-outputs-implementer/reference/schema-limitations.md
+ * - Names have letters, digits, "_" and "-", at most 64. https://schemas.apis.io/schemas/claude/claude-tool/
+ * - The top is an object without `oneOf`, `allOf`, `anyOf`, and its properties have letters, digits, "_", ".", "-", at most 64.
+ *   https://github.com/anthropics/claude-code/issues/657, https://github.com/beautyfree/appstore-connect-mcp/issues/2
+ * - Draft 2020-12, whose `items` is one schema. https://github.com/anthropics/claude-code/issues/586
  */
-export function providerProblems({ name, inputSchema }: ProvidedTool): readonly string[] {
-  const problems: string[] = [];
-  const check = (isValid: boolean, sentence: string) =>
-    void (isValid || problems.push(`${name}: ${sentence}`));
-  check(/^[a-zA-Z_][\w-]{0,63}$/.test(name), 'the name is not 1 to 64 letters, digits, "_" and "-"');
-  check(inputSchema['type'] === 'object', 'the type at the top is not "object"');
-  check(isObject(inputSchema['properties']), 'the top has no properties');
-  for (const keyword of combinators) check(!(keyword in inputSchema), `${keyword} is at the top`);
-  const size = { properties: 0, levels: 0, characters: 0, enumValues: 0 };
-  const definitions = isObject(inputSchema['$defs']) ? inputSchema['$defs'] : {};
-  const read = (schema: unknown, level: number): void => {
-    if (Array.isArray(schema)) return schema.forEach((each) => read(each, level));
-    if (!isObject(schema)) return;
-    size.levels = Math.max(size.levels, level);
-    checkReference(schema, definitions, check);
-    check(!('$schema' in schema), '$schema is of no use to a model, and Gemini rejects it');
-    const values = Array.isArray(schema['enum'])
-      ? schema['enum']
-      : 'const' in schema
-        ? [schema['const']]
-        : [];
-    size.enumValues += values.length;
-    size.characters += values.reduce<number>((sum, value) => sum + String(value).length, 0);
-    for (const [keyword, value] of Object.entries(schema)) {
-      if (keyword === 'properties' && isObject(value)) {
-        for (const [key, property] of Object.entries(value)) {
-          check(
-            /^[\w.-]{1,64}$/.test(key),
-            `the property "${key}" is not 1 to 64 letters, digits, "_", "." and "-"`,
-          );
-          size.properties += 1;
-          size.characters += key.length;
-          read(property, level + 1);
-        }
-      } else if (keyword === '$defs' && isObject(value)) {
-        for (const definition of Object.values(value)) read(definition, level);
-      } else if (!['const', 'default', 'enum', 'examples'].includes(keyword)) {
-        read(value, level);
+export function anthropicProblems(tool: ProvidedTool): readonly string[] {
+  return problemsOf('Anthropic', tool, /^[\w-]{1,64}$/, ({ schemas, top }, check) => {
+    for (const keyword of ['allOf', 'anyOf', 'oneOf']) check(!(keyword in top), `${keyword} is at the top`);
+    for (const key of keysOf(top['properties']))
+      check(
+        /^[\w.-]{1,64}$/.test(key),
+        `the property "${key}" is not 1 to 64 letters, digits, "_", "." and "-"`,
+      );
+    for (const { at, schema } of schemas) check(!Array.isArray(schema['items']), `${at} has a list of items`);
+  });
+}
+
+/** The most of a schema with `strict`, the only sizes that a provider publishes. */
+const most = { properties: 5000, levels: 10, characters: 120_000, values: 1000 };
+
+/**
+ * - Names have letters, digits, "_" and "-", at most 64.
+ *   https://v03.api.js.langchain.com/interfaces/_langchain_openai.OpenAIClient.FunctionDefinition.html
+ * - The top is an object with `properties`, and without combinators. https://github.com/openai/openai-agents-python/issues/449,
+ *   https://github.com/CherryHQ/stella/issues/781
+ * - An array has `items`. https://github.com/apify/apify-mcp-server/issues/36, https://github.com/AnswerDotAI/fastcore/issues/798
+ * - With `strict`, which clients set by themselves (https://github.com/posit-dev/chatlas/pull/255): nine formats
+ *   (https://github.com/cyanheads/git-mcp-server/issues/47), a type of each value (https://github.com/1jehuang/jcode/issues/713), no
+ *   `oneOf`, and the sizes above (https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai). Clients add what is left:
+ *   `additionalProperties: false` and `required` of all (https://github.com/spring-projects/spring-ai/pull/6865).
+ */
+export function openAiProblems(tool: ProvidedTool): readonly string[] {
+  return problemsOf('OpenAI', tool, /^[\w-]{1,64}$/, ({ schemas, top }, check) => {
+    check(isObject(top['properties']), 'the top has no properties');
+    for (const keyword of combinators) check(!(keyword in top), `${keyword} is at the top`);
+    for (const { at, schema } of schemas) {
+      check(schema['type'] !== 'array' || 'items' in schema, `${at} is an array without items`);
+      check(!('oneOf' in schema), `${at} has oneOf`);
+      check(hasType(schema), `${at} has no type`);
+      const { format } = schema;
+      const isKnown = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/.test(String(format));
+      check(format === undefined || isKnown, `${at} has the format ${String(format)}`);
+    }
+    const properties = schemas.flatMap(({ schema }) => keysOf(schema['properties']));
+    const values = schemas.flatMap(({ schema }) => (schema['enum'] ?? []) as readonly unknown[]);
+    const size = {
+      properties: properties.length,
+      levels: Math.max(...schemas.map(({ level }) => level)),
+      characters: [...properties, ...values].reduce<number>((sum, each) => sum + String(each).length, 0),
+      values: values.length,
+    };
+    for (const [what, limit] of Object.entries(most)) {
+      const found = size[what as keyof typeof most];
+      check(found <= limit, `it has ${found} ${what}; ${limit} are possible`);
+    }
+  });
+}
+
+/** The keywords of Gemini's `Schema`, and those of references, which clients resolve or send as `parametersJsonSchema`. */
+const geminiKeywords =
+  /^(?:type|format|title|description|nullable|enum|items|properties|required|anyOf|default|example|propertyOrdering|(?:min|max)(?:imum|Items|Length|Properties)|pattern|\$ref|\$defs)$/;
+
+/**
+ * Clients leave out the keywords that Gemini does not know, since each is an error (https://github.com/diegosouzapw/OmniRoute/issues/12871,
+ * https://github.com/adolfousier/opencrabs/issues/99), or send all as `parametersJsonSchema`, which ignores them
+ * (https://github.com/googleapis/python-genai/issues/1093). Of what is left:
+ * - Names have letters, digits, "_", "-" and ".", no digit first, at most 64; of properties without "-" and ".".
+ *   https://googleapis.github.io/js-genai/release_docs/interfaces/types.FunctionDeclaration.html
+ * - One type, not a list: https://github.com/zed-industries/zed/issues/53919, https://github.com/voocel/litellm/issues/9
+ * - A type of each value: https://github.com/google-gemini/gemini-cli/issues/6632, https://github.com/danny-avila/LibreChat/issues/6971
+ * - `items` of an array: https://github.com/DEEIX-AI/DEEIX-Chat/issues/546
+ * - `enum` of texts alone, none of them empty, and no other constant, which clients write as `enum`:
+ *   https://github.com/anomalyco/opencode/pull/28412, https://github.com/lobehub/lobehub/pull/15952,
+ *   https://github.com/danny-avila/LibreChat/pull/11784
+ * - Nothing beside `anyOf`, on Vertex AI: https://github.com/anomalyco/opencode/issues/15795, https://github.com/google/adk-go/pull/1085
+ * - Required properties are defined, and only of objects: https://github.com/goruck/home-generative-agent/pull/525
+ * - Only `description` and `default` beside `$ref`: https://github.com/su-kaka/gcli2api/pull/374,
+ *   https://github.com/anomalyco/opencode/issues/12295
+ * - Recursion not by required properties alone: https://github.com/juspay/juspay-mcp/pull/132
+ */
+export function geminiProblems(tool: ProvidedTool): readonly string[] {
+  return problemsOf('Gemini', tool, /^[a-zA-Z_][\w.-]{0,63}$/, ({ definitions, schemas, top }, check) => {
+    for (const { at, schema: whole } of schemas) {
+      const schema = Object.fromEntries(
+        Object.entries(whole).filter(([keyword]) => geminiKeywords.test(keyword)),
+      );
+      const { $ref, anyOf, enum: values = [], items, properties, required = [], type } = schema;
+      const beside = (...names: readonly string[]) => keysOf(schema).filter((name) => !names.includes(name));
+      check(!Array.isArray(type), `${at} has a list of types`);
+      check(hasType(schema), `${at} has no type`);
+      check(type !== 'array' || isObject(items), `${at} is an array without items`);
+      check(!('const' in whole), `${at} has const`);
+      for (const value of values as readonly unknown[]) {
+        const isText = type === 'string' && typeof value === 'string' && value !== '';
+        check(isText, `${at} has the value ${JSON.stringify(value)}`);
       }
+      check(!anyOf || beside('anyOf').length === 0, `beside anyOf of ${at} is ${beside('anyOf').join(', ')}`);
+      const others = beside('$ref', 'default', 'description');
+      check(!$ref || others.length === 0, `beside ${String($ref)} is ${others.join(', ')}`);
+      const name = String($ref).replace('#/$defs/', '');
+      check(!$ref || Object.hasOwn(definitions, name), `${String($ref)} is no definition of the tool`);
+      for (const key of required as readonly string[])
+        check(keysOf(properties).includes(key), `the required property "${key}" of ${at} is not defined`);
+    }
+    for (const key of keysOf(top['properties']))
+      check(/^[a-zA-Z_]\w{0,63}$/.test(key), `the property "${key}" is not 1 to 64 letters, digits and "_"`);
+    for (const name of keysOf(definitions))
+      check(!isEndless(name, definitions), `${name} contains itself in properties that are required`);
+  });
+}
+
+const keysOf = (value: unknown): readonly string[] => (isObject(value) ? Object.keys(value) : []);
+const hasType = ({ $ref, allOf, anyOf, not, oneOf, type }: JsonObject): boolean =>
+  [$ref, allOf, anyOf, not, oneOf, type].some((each) => each !== undefined);
+
+/** A schema of a tool, or one in it. */
+interface Part {
+  readonly schema: JsonObject;
+  readonly at: string;
+  readonly level: number;
+}
+
+interface ReadTool {
+  readonly top: JsonObject;
+  readonly definitions: JsonObject;
+  readonly schemas: readonly Part[];
+}
+
+function problemsOf(
+  provider: string,
+  { inputSchema: top, name }: ProvidedTool,
+  names: RegExp,
+  find: (tool: ReadTool, check: Check) => void,
+): readonly string[] {
+  const problems: string[] = [];
+  const check: Check = (isValid, sentence) =>
+    void (isValid || problems.push(`${provider}, ${name}: ${sentence}`));
+  check(names.test(name), 'the name has other characters, or more');
+  check(top['type'] === 'object', 'the type at the top is not "object"');
+  check(!('$schema' in top), '$schema is of no use to a model');
+  const definitions = isObject(top['$defs']) ? top['$defs'] : {};
+  const schemas: Part[] = [];
+  const read = (schema: unknown, at: string, level: number): void => {
+    if (!isObject(schema)) return;
+    schemas.push({ schema, at, level });
+    for (const [keyword, value] of Object.entries(schema)) {
+      const isMap = /^(?:\$defs|patternProperties|properties)$/.test(keyword) && isObject(value);
+      const isSchema = /^(?:additionalProperties|allOf|anyOf|contains|items|oneOf|prefixItems)$/.test(
+        keyword,
+      );
+      const below = keyword === '$defs' ? level : level + 1;
+      for (const [key, each] of isMap ? Object.entries(value) : []) read(each, `"${key}"`, below);
+      if (isSchema)
+        [value]
+          .flat()
+          .forEach((each) => read(each, `${keyword} of ${at}`, keyword === 'anyOf' ? level : below));
     }
   };
-  read(inputSchema, 0);
-  for (const key of Object.keys(isObject(inputSchema['properties']) ? inputSchema['properties'] : {})) {
-    check(/^[a-zA-Z_]\w{0,63}$/.test(key), `the property "${key}" is not 1 to 64 letters, digits and "_"`);
-  }
-  for (const definition of Object.keys(definitions)) {
-    check(
-      !isEndless(definition, definitions),
-      `${definition} contains itself in properties that are required`,
-    );
-  }
-  for (const [what, limit] of Object.entries(most)) {
-    const found = size[what as keyof typeof most];
-    check(found <= limit, `it has ${found} ${what}; ${limit} are possible`);
-  }
-  return problems;
+  read(top, 'the top', 0);
+  find({ top, definitions, schemas }, check);
+  return [...new Set(problems)];
 }
 
 /** Whether a definition leads to itself by required properties alone, without a list or an absent value between. */
@@ -115,18 +206,4 @@ function isEndless(name: string, definitions: JsonObject, seen = new Set<string>
     return reads(allOf) || (!isNullable && reads(members)) || reads(needed);
   };
   return reads(definitions[name]);
-}
-
-/** A reference leads to a definition of the same tool, and has only a description and a default beside it. */
-function checkReference(
-  schema: JsonObject,
-  definitions: JsonObject,
-  check: (isValid: boolean, sentence: string) => void,
-): void {
-  if (!('$ref' in schema)) return;
-  const reference = JSON.stringify(schema['$ref']);
-  const [, target = ''] = /^"#\/\$defs\/([\w.-]+)"$/.exec(reference) ?? [];
-  check(target in definitions, `${reference} is no definition of the tool`);
-  const beside = Object.keys(schema).filter((key) => !['$ref', 'default', 'description'].includes(key));
-  check(beside.length === 0, `beside ${reference} is ${beside.join(', ')}`);
 }

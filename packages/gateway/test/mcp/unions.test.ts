@@ -88,7 +88,7 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     {
       type: 'object',
       description: 'Its properties are those of one of: id; all = true.',
-      properties: { id: text, all: { type: 'boolean', const: true } },
+      properties: { id: text, all: { type: 'boolean', description: 'Must be true.' } },
     },
   ],
   [
