@@ -1,6 +1,6 @@
 import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/procedures';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { readErrors } from 'trpc-gateway/command';
+import { loadLazyRouters, readErrors } from 'trpc-gateway/command';
 import { TypegenError, type ProcedureErrors } from './typegenError.ts';
 
 /** The parts of a procedure that the generator reads. */
@@ -29,10 +29,7 @@ export async function loadProcedures(
   unknown: ReadonlySet<string>,
   problems: ProcedureErrors,
 ): Promise<readonly ProcedureInfo[]> {
-  // A loaded router may contain more lazy routers.
-  for (let lazy = Object.values(router._def.lazy); lazy.length > 0; lazy = Object.values(router._def.lazy)) {
-    await Promise.all(lazy.map((loader) => loader.load()));
-  }
+  await loadLazyRouters(router);
   for (const path of unknown) {
     if (!Object.hasOwn(router._def.procedures as object, path)) {
       throw new TypegenError(

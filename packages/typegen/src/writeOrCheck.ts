@@ -9,7 +9,7 @@ export interface CommandResult {
   readonly code: number;
 }
 
-interface Generated {
+export interface Generated {
   readonly text: string;
   /** The file that it was generated from. */
   readonly file: string;

@@ -7,6 +7,7 @@ import type { AnyGatewayOptions } from '../assembly/options.ts';
 import type { Routes } from '../calls/routes.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
+import type { OutputSchemas } from '../schemas/inferredOutput.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
@@ -40,42 +41,55 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const router = findRouter(await importModule(file), file, values.export);
   const createForeignContext = await findCreateContext(values.context, values['context-export']);
 
-  const served = await readServed(router);
   const docs = await docsRoutes(file);
   const document = await describeService(file);
-  const gatewayOptions: AnyGatewayOptions = {
-    ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
-    router,
-    createContext: (options: ContextOptions<unknown>) =>
-      createForeignContext(...foreignContextArguments(options)),
-    policies: [loopbackOnly],
-    mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
-    ...(docs && { routes: docs }),
-  };
-  const { gateway, leftOut } = await createPartialGateway(gatewayOptions);
-  const readOutputs = values['no-types'] ? undefined : await findOutputReader(file);
-  // Generated now, so that what is wrong with it is printed.
-  await gateway.document();
-  const listening = await serve(gateway, { port });
+  /** @param outputs what the types of outputs say, once they are read */
+  async function create(outputs?: OutputSchemas) {
+    const served = await readServed(router, outputs);
+    const options: AnyGatewayOptions = {
+      ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
+      router,
+      createContext: (given: ContextOptions<unknown>) =>
+        createForeignContext(...foreignContextArguments(given)),
+      policies: [loopbackOnly],
+      mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
+      ...(docs && { routes: docs }),
+      ...(outputs && { outputs }),
+    };
+    const created = await createPartialGateway(options);
+    // Generated now, so that what is wrong with it is printed.
+    await created.gateway.document();
+    return { ...created, served };
+  }
+
+  let current = await create();
+  // Servers read its functions anew for each request.
+  const gateway = new Proxy(current.gateway, { get: (_first, name) => Reflect.get(current.gateway, name) });
+  const { host, port: ownPort } = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
   endWithNpx();
-  if (readOutputs && served.procedures.some(({ hasOutput }) => !hasOutput)) {
-    const location = { file, name: values.export };
-    void inferOutputs(gateway, gatewayOptions, readOutputs, location).then((text) =>
-      process.stdout.write(text),
-    );
+  const read = !values['no-types'] && current.served.untyped > 0 ? await findOutputReader(file) : undefined;
+  const report = () =>
+    serveReport({
+      router,
+      ...current,
+      file,
+      origin: `http://${host}:${ownPort}`,
+      hasDocsPage: docs !== undefined,
+      hasWebSockets: opensWebSockets(),
+      hasContext: values.context !== undefined,
+      readsTypes: read !== undefined,
+    });
+  const stdout = report();
+  if (read) {
+    const printed = stdout.split('\n');
+    void inferOutputs(read({ file, name: values.export }), async (outputs) => {
+      current = await create(outputs);
+      return report()
+        .split('\n')
+        .filter((line) => !printed.includes(line));
+    }).then((text) => process.stdout.write(text));
   }
-  const stdout = serveReport({
-    router,
-    served,
-    leftOut,
-    file,
-    origin: `http://${listening.host}:${listening.port}`,
-    hasDocsPage: docs !== undefined,
-    hasWebSockets: opensWebSockets(),
-    hasContext: values.context !== undefined,
-    readsTypes: readOutputs !== undefined,
-  });
   return { stdout, code: undefined };
 }
 

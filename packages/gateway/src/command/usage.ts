@@ -14,5 +14,5 @@ looking, moving and demonstrations, not for production.
 `;
 
 /** Whether an error is one of `parseArgs` of node:util. */
-export const isArgumentError = (error: unknown): boolean =>
+export const isArgumentError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
