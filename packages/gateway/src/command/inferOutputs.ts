@@ -1,18 +1,10 @@
 import type { OutputSchemas } from '../schemas/inferredOutput.ts';
-import { findInstalled } from './routerModule.ts';
 
 /** `readOutputs` of trpc-gateway-typegen, which depends on this package. */
 export type OutputReader = (location: {
   readonly file: string;
   readonly name: string | undefined;
 }) => Promise<{ readonly outputs: OutputSchemas; readonly open: readonly string[] }>;
-
-/** Returns what reads the types of outputs; `undefined` if it is not installed beside a file. */
-export async function findOutputReader(file: string): Promise<OutputReader | undefined> {
-  const typegen = findInstalled('trpc-gateway-typegen', file);
-  if (typegen === undefined) return undefined;
-  return ((await import(typegen)) as { readonly readOutputs: OutputReader }).readOutputs;
-}
 
 /** The most lines about types that are left open. */
 const maxLines = 10;

@@ -11,10 +11,17 @@ import type { OutputSchemas } from '../schemas/inferredOutput.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
-import { findOutputReader, inferOutputs } from './inferOutputs.ts';
+import { inferOutputs, type OutputReader } from './inferOutputs.ts';
 import { loopbackOnly } from './loopbackOnly.ts';
 import { createPartialGateway } from './partialGateway.ts';
-import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
+import {
+  findAbove,
+  findExport,
+  findRouter,
+  importInstalled,
+  importModule,
+  ModuleError,
+} from './routerModule.ts';
 import { readServed } from './served.ts';
 import { serveReport } from './serveReport.ts';
 import { usage } from './usage.ts';
@@ -41,7 +48,9 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const router = findRouter(await importModule(file), file, values.export);
   const createForeignContext = await findCreateContext(values.context, values['context-export']);
 
-  const docs = await docsRoutes(file);
+  // Both depend on this package.
+  type Docs = { readonly docsPage: () => Routes };
+  const docs = await importInstalled<Docs>('trpc-gateway-runtime/docs', file);
   const document = await describeService(file);
   /** @param outputs what the types of outputs say, once they are read */
   async function create(outputs?: OutputSchemas) {
@@ -53,7 +62,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
         createForeignContext(...foreignContextArguments(given)),
       policies: [loopbackOnly],
       mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
-      ...(docs && { routes: docs }),
+      ...(docs && { routes: docs.docsPage() }),
       ...(outputs && { outputs }),
     };
     const created = await createPartialGateway(options);
@@ -68,7 +77,9 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const { host, port: ownPort } = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
   endWithNpx();
-  const read = !values['no-types'] && current.served.untyped > 0 ? await findOutputReader(file) : undefined;
+  type Typegen = { readonly readOutputs: OutputReader };
+  const readsTypes = !values['no-types'] && current.served.untyped > 0;
+  const typegen = readsTypes ? await importInstalled<Typegen>('trpc-gateway-typegen', file) : undefined;
   const report = () =>
     serveReport({
       router,
@@ -78,12 +89,12 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
       hasDocsPage: docs !== undefined,
       hasWebSockets: opensWebSockets(),
       hasContext: values.context !== undefined,
-      readsTypes: read !== undefined,
+      readsTypes: typegen !== undefined,
     });
   const stdout = report();
-  if (read) {
+  if (typegen) {
     const printed = stdout.split('\n');
-    void inferOutputs(read({ file, name: values.export }), async (outputs) => {
+    void inferOutputs(typegen.readOutputs({ file, name: values.export }), async (outputs) => {
       current = await create(outputs);
       return report()
         .split('\n')
@@ -123,26 +134,20 @@ function loadEnvFile(file: string): void {
   }
 }
 
-/** Names under which code bases export the function that creates a context. */
-const usualNames = ['createContext', 'createTRPCContext', 'default'];
-
 /** @throws {ModuleError} */
 async function findCreateContext(
   file: string | undefined,
   name: string | undefined,
 ): Promise<ForeignCreateContext> {
   if (file === undefined) return () => ({});
-  const exports = await importModule(file);
-  const functions = Object.keys(exports).filter((each) => typeof exports[each] === 'function');
-  const found =
-    name ??
-    usualNames.find((each) => functions.includes(each)) ??
-    (functions.length === 1 ? functions[0] : undefined);
-  if (found !== undefined && functions.includes(found)) return exports[found] as ForeignCreateContext;
+  const isFunction = (value: unknown): value is ForeignCreateContext => typeof value === 'function';
+  const usual = ['createContext', 'createTRPCContext', 'default'];
+  const { found, names } = findExport(await importModule(file), isFunction, usual, name);
+  if (found) return found;
   const choice =
-    functions.length === 0
+    names.length === 0
       ? 'Name the module that exports it.'
-      : `Choose one of ${functions.join(', ')} with --context-export.`;
+      : `Choose one of ${names.join(', ')} with --context-export.`;
   throw new ModuleError(`${file} exports no function ${name ?? 'createContext'}. ${choice}`);
 }
 
@@ -157,12 +162,4 @@ async function describeService(file: string): Promise<{ readonly title: string; 
           readonly version?: string;
         });
   return { title: name, version };
-}
-
-/** Returns the docs page of trpc-gateway-runtime, which depends on this package; `undefined` if it is not installed. */
-async function docsRoutes(file: string): Promise<Routes | undefined> {
-  const runtime = findInstalled('trpc-gateway-runtime/docs', file);
-  if (runtime === undefined) return undefined;
-  const { docsPage } = (await import(runtime)) as { readonly docsPage: () => Routes };
-  return docsPage();
 }
