@@ -74,7 +74,8 @@ export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
   /** Without a type that all parts have, the first part is left. */
   function writeIntersection({ allOf, ...schema }: JsonSchema): JsonSchema {
     const parts = allOf as readonly JsonSchema[];
-    const [type, ...others] = parts.map(
+    const members = parts.flatMap((part) => (part['anyOf'] as readonly JsonSchema[] | undefined) ?? part);
+    const [type, ...others] = members.map(
       ({ $ref, type: own }) => own ?? definitions[String($ref).replace('#/$defs/', '')]?.['type'],
     );
     const isSame = type !== undefined && others.every((other) => other === type);
@@ -119,23 +120,29 @@ const valuesText = (values: readonly unknown[]): string => {
   return texts.length === 1 ? `Must be ${texts[0]}.` : `One of ${texts.join(', ')}.`;
 };
 
-/** OpenAI and Gemini require `items`. Of a tuple they have no effect: its elements are known, and it has no more. */
+/** OpenAI and Gemini require `items`, also of a tuple. There they have no effect: its elements are known, and it has no more. */
 function itemsOf({ items, maxItems, prefixItems = [] }: JsonSchema, any: JsonSchema): JsonSchema {
+  if (items === undefined || items === true) return { items: any };
+  if (isObject(items) && !isNever(items)) return { items };
   const elements = prefixItems as readonly JsonSchema[];
-  if (isObject(items) || elements.length === 0) return { items: isObject(items) ? items : any };
-  const distinct = new Map(elements.map((each) => [JSON.stringify(each), each]));
-  return { items: writeUnion({ anyOf: [...distinct.values()] }), maxItems: maxItems ?? elements.length };
+  const distinct = [...new Map(elements.map((each) => [JSON.stringify(each), each])).values()];
+  return {
+    items: distinct.length > 0 ? writeUnion({ anyOf: distinct }) : any,
+    maxItems: maxItems ?? elements.length,
+  };
 }
 
 /** Gemini requires the schema of each required property, and a type of each. One that must be absent has none. */
 function propertiesOf({ additionalProperties, properties, required = [] }: Schema): JsonSchema {
-  const others = isObject(additionalProperties) ? required : [];
-  const all = Object.entries({
-    ...Object.fromEntries(others.map((name) => [name, additionalProperties as Schema])),
-    ...properties,
-  });
-  if (all.length === 0) return {};
-  return { properties: Object.fromEntries(all.filter(([, schema]) => !isNever(schema))) };
+  const hasOthers = isObject(additionalProperties) && !isNever(additionalProperties);
+  const others = hasOthers ? required.map((name) => [name, additionalProperties] as const) : [];
+  const all = Object.entries({ ...Object.fromEntries(others), ...properties });
+  const sent = Object.fromEntries(all.filter(([, schema]) => !isNever(schema)));
+  return {
+    ...(all.length > 0 && { properties: sent }),
+    ...(required.length > 0 && { required: required.filter((name) => Object.hasOwn(sent, name)) }),
+    ...(isObject(additionalProperties) && !hasOthers && { additionalProperties: false }),
+  };
 }
 
 /** Any JSON: a schema without a type is rejected by Gemini, and by clients of OpenAI. */

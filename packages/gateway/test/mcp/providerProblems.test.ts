@@ -72,6 +72,7 @@ describe('a schema that an API rejects is a problem', () => {
 });
 
 const any = { $ref: '#/$defs/any' };
+const objectWith = (name: string) => ({ type: 'object', properties: { [name]: text }, required: [name] });
 
 it.each<[what: string, schema: z.ZodType, written: object]>([
   [
@@ -157,9 +158,25 @@ it.each<[what: string, schema: z.ZodType, written: object]>([
     },
   ],
   [
-    'a property that must be absent',
-    z.object({ a: z.string(), b: z.never().optional() }),
+    'properties that must be absent',
+    z.object({ a: z.string(), b: z.never().optional(), c: z.void() }),
     { type: 'object', properties: { a: text }, required: ['a'] },
+  ],
+  ['an empty list', z.array(z.never()), { type: 'array', items: any, maxItems: 0 }],
+  ['an empty record', z.record(z.string(), z.never()), { type: 'object', additionalProperties: false }],
+  [
+    'an intersection of unions',
+    z.intersection(
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      z.union([z.object({ c: z.string() }), z.object({ d: z.string() })]),
+    ),
+    {
+      type: 'object',
+      allOf: [
+        ['a', 'b'],
+        ['c', 'd'],
+      ].map((names) => ({ anyOf: names.map(objectWith) })),
+    },
   ],
 ])('the schema of %s is one that every API accepts', async (_what, schema, written) => {
   const [inputSchema = {}] = await schemasOf([schema]);
