@@ -1,7 +1,8 @@
 import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/procedures';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { loadLazyRouters, readErrors } from 'trpc-gateway/command';
-import { TypegenError, type ProcedureErrors } from './typegenError.ts';
+import type { ProcedureErrors } from './procedureErrors.ts';
+import { TypegenError } from './typegenError.ts';
 
 /** The parts of a procedure that the generator reads. */
 export interface ProcedureInfo {
