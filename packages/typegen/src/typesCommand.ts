@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import {
+  type CommandResult,
   findRouter,
   importModule,
   isArgumentError,
@@ -11,7 +12,7 @@ import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import type { ReadOutputs } from './outputs/describeOutputs.ts';
 import { readOutputs } from './outputs/readOutputs.ts';
 import { TypegenError } from './typegenError.ts';
-import { type CommandResult, type Generated, writeOrCheck } from './writeOrCheck.ts';
+import { type Generated, writeOrCheck } from './writeOrCheck.ts';
 
 export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
        trpc-gateway-typegen outputs --router FILE [--export NAME] [--project FILE] [--out FILE [--check]]

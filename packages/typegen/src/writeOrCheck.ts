@@ -1,13 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { CommandResult } from 'trpc-gateway/command';
 import { TypegenError } from './typegenError.ts';
-
-/** The output and exit code of a command. */
-export interface CommandResult {
-  readonly stdout?: string;
-  readonly stderr?: string;
-  readonly code: number;
-}
 
 export interface Generated {
   readonly text: string;

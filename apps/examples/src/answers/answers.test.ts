@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { providerProblems } from 'trpc-gateway-test';
+import { providerProblems } from '@petstore/testing/providerProblems';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { answerTo, authorization, newAnswers, newQuestion } from './testing/newAnswers.ts';
 

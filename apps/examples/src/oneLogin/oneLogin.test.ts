@@ -2,7 +2,7 @@ import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
-import { providerProblems } from 'trpc-gateway-test';
+import { providerProblems } from '@petstore/testing/providerProblems';
 import { expect, it } from 'vitest';
 import type { NotesRouter } from './router.ts';
 import { connect, startAgent } from './testing/agent.ts';

@@ -3,4 +3,4 @@ export { formatProblems } from '../checks/gatewayError.ts';
 export { loadLazyRouters } from '../procedures/procedure.ts';
 export { readErrors } from '../procedures/readErrors.ts';
 export { findRouter, importModule, ModuleError, type ModuleExports } from './routerModule.ts';
-export { isArgumentError } from './usage.ts';
+export { type CommandResult, isArgumentError } from './usage.ts';

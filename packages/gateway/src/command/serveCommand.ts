@@ -9,7 +9,6 @@ import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
 import type { OutputSchemas } from '../schemas/inferredOutput.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
-import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
 import { inferOutputs, type OutputReader } from './inferOutputs.ts';
 import { loopbackOnly } from './loopbackOnly.ts';
@@ -24,7 +23,7 @@ import {
 } from './routerModule.ts';
 import { readServed } from './served.ts';
 import { serveReport } from './serveReport.ts';
-import { usage } from './usage.ts';
+import { type CommandResult, usage } from './usage.ts';
 
 /** Runs `trpc-gateway serve` with its arguments: the server runs until the process ends. */
 export async function serveCommand(argv: readonly string[]): Promise<CommandResult> {
@@ -154,12 +153,8 @@ async function findCreateContext(
 /** Returns the title and the version of the document: those of the package that the router belongs to. */
 async function describeService(file: string): Promise<{ readonly title: string; readonly version: string }> {
   const manifest = findAbove(resolve(file), 'package.json');
-  const { name = basename(file), version = '0.0.0' } =
-    manifest === undefined
-      ? {}
-      : (JSON.parse(await readFile(manifest, 'utf8')) as {
-          readonly name?: string;
-          readonly version?: string;
-        });
+  const text = manifest === undefined ? '{}' : await readFile(manifest, 'utf8');
+  type Manifest = { readonly name?: string; readonly version?: string };
+  const { name = basename(file), version = '0.0.0' } = JSON.parse(text) as Manifest;
   return { title: name, version };
 }

@@ -1,3 +1,10 @@
+/** What a command prints, and the code with which the process exits; `undefined` if it goes on running. */
+export interface CommandResult {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code: number | undefined;
+}
+
 export const usage = `Usage: trpc-gateway serve FILE [options]
 
 Serves a router over tRPC, REST and MCP on this machine, and prints what differs from tRPC and what is left out. For

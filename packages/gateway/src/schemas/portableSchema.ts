@@ -11,7 +11,7 @@ const annotations = new Set(['default', 'deprecated', 'description', 'examples',
 /**
  * Writes the schema of a tool so that the APIs of Anthropic, OpenAI and Gemini accept it, also from a client that leaves out the
  * keywords that Gemini does not know. The schema accepts at least what it accepted before, and descriptions say the rest.
- * The rules and their sources are in `test/mcp/providerProblems.ts`.
+ * The rules and their sources are in `providerProblems.ts` of packages/testing.
  */
 export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
   const definitions = { ...($defs as Readonly<Record<string, JsonSchema>> | undefined) };

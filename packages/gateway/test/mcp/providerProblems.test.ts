@@ -4,7 +4,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { send } from './messages.ts';
-import { anthropicProblems, geminiProblems, openAiProblems, providerProblems } from './providerProblems.ts';
+import {
+  anthropicProblems,
+  geminiProblems,
+  openAiProblems,
+  providerProblems,
+} from '@petstore/testing/providerProblems';
 import { inProcess, tool } from './serveTools.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;

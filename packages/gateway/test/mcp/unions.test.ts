@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { send } from './messages.ts';
-import { combinators, providerProblems } from './providerProblems.ts';
+import { combinators, providerProblems } from '@petstore/testing/providerProblems';
 import { inProcess, t } from './serveTools.ts';
 
 const generatedInputs = inputs(1500, 60);
