@@ -25,7 +25,11 @@ export const createPetStoreGateway = (
     // Before the paths of the procedures: /v1/pets and /v1/pets/{petId}.
     restBasePath: '/v1',
     trpcBasePath: '/trpc',
-    mcp: mcp({ path: '/mcp' }),
+    mcp: mcp({
+      path: '/mcp',
+      instructions:
+        'There is no search: to find an animal by its name, read listPets page by page. Categories are numbers whose meaning no tool knows. No tool changes or removes an animal, so ask the person before createPet.',
+    }),
     authentication: bearerAuth(verify),
     createContext: ({ response, identity, idempotencyKey }) => ({
       store,

@@ -2,4 +2,4 @@
 export { type TestResponse, type Client, connect, type SendOptions } from './client.ts';
 export { operations } from './openApi.ts';
 export { connectTools } from './mcp/connectTools.ts';
-export { providerProblems } from './mcp/providerProblems.ts';
+export { providerProblems } from '@petstore/testing/providerProblems';

@@ -8,7 +8,8 @@ import { print, printComment, propertyName } from './print.ts';
 import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } from './procedureToTypes.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { unionOf, typeToken, type Comment, type TypeNode } from './typeNode.ts';
-import { ProcedureErrors, TypegenError } from './typegenError.ts';
+import { ProcedureErrors } from './procedureErrors.ts';
+import { TypegenError } from './typegenError.ts';
 
 export interface TypesOptions {
   /**

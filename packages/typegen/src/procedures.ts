@@ -1,7 +1,8 @@
 import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/procedures';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { readErrors } from 'trpc-gateway/command';
-import { TypegenError, type ProcedureErrors } from './typegenError.ts';
+import { loadLazyRouters, readErrors } from 'trpc-gateway/command';
+import type { ProcedureErrors } from './procedureErrors.ts';
+import { TypegenError } from './typegenError.ts';
 
 /** The parts of a procedure that the generator reads. */
 export interface ProcedureInfo {
@@ -29,10 +30,7 @@ export async function loadProcedures(
   unknown: ReadonlySet<string>,
   problems: ProcedureErrors,
 ): Promise<readonly ProcedureInfo[]> {
-  // A loaded router may contain more lazy routers.
-  for (let lazy = Object.values(router._def.lazy); lazy.length > 0; lazy = Object.values(router._def.lazy)) {
-    await Promise.all(lazy.map((loader) => loader.load()));
-  }
+  await loadLazyRouters(router);
   for (const path of unknown) {
     if (!Object.hasOwn(router._def.procedures as object, path)) {
       throw new TypegenError(

@@ -59,6 +59,7 @@ export function schemaToType(schema: ZodSchema, location: SchemaLocation, option
 
 function definitionToType(schema: ZodSchema, location: SchemaLocation, options: TypeOptions): TypeNode {
   const { typescript } = metadataOf(schema);
+  if (typescript === 'unknown') return unknownType;
   if (typeof typescript === 'string') return { kind: 'raw', text: typescript };
   const definition = definitionOf(schema);
   const { side } = location;

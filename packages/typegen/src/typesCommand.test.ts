@@ -44,6 +44,10 @@ describe('trpc-gateway-typegen', () => {
     expect(named.stdout).toContain('/** An animal. */\nexport type Pet = {');
     const events = await typesCommand(['--router', file, '--export', 'eventRouter', '--infer-outputs']);
     expect(events.stdout).toContain('plain: SubscriptionProcedure<void, AsyncIterable<number, void>>;');
+    const open = await typesCommand(['--router', file, '--export', 'openRouter', '--infer-outputs']);
+    expect(open.stderr).toContain('left open: any: the output is any\n');
+    expect(open.stdout).toContain('any: QueryProcedure<void, unknown>;');
+    expect(open.stdout).toContain('unknown: QueryProcedure<void, { list: unknown[] }>;');
   });
 
   it('trpc-gateway-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
@@ -120,9 +124,12 @@ describe('trpc-gateway-typegen', () => {
   });
 
   it.each([[], ['--router', router, '--check']])(
-    'trpc-gateway-typegen %j prints its usage and exits with code 2',
+    'trpc-gateway-typegen %j prints its usage and exits with code 2, and with --help with 0',
     async (...argv) => {
-      expect(await typesCommand(argv)).toEqual({ stderr: usage, code: 2 });
+      for (const command of [argv, ['outputs', ...argv]]) {
+        expect(await typesCommand(command)).toEqual({ stderr: usage, code: 2 });
+        expect(await typesCommand([...command, '--help'])).toEqual({ stdout: usage, code: 0 });
+      }
     },
   );
 

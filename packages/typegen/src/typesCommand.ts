@@ -1,11 +1,18 @@
 import { parseArgs } from 'node:util';
-import { findRouter, importModule, ModuleError, type ModuleExports } from 'trpc-gateway/command';
+import {
+  type CommandResult,
+  findRouter,
+  importModule,
+  isArgumentError,
+  ModuleError,
+  type ModuleExports,
+} from 'trpc-gateway/command';
 import { isZod } from 'trpc-gateway/schemas';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
-import { outputsCommand } from './outputs/outputsCommand.ts';
+import type { ReadOutputs } from './outputs/describeOutputs.ts';
 import { readOutputs } from './outputs/readOutputs.ts';
 import { TypegenError } from './typegenError.ts';
-import { type CommandResult, writeOrCheck } from './writeOrCheck.ts';
+import { type Generated, writeOrCheck } from './writeOrCheck.ts';
 
 export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
        trpc-gateway-typegen outputs --router FILE [--export NAME] [--project FILE] [--out FILE [--check]]
@@ -27,10 +34,26 @@ for the option outputs of createGateway: for procedures without an output schema
   --unknown-outputs    Print unknown for every output without an output schema.
 `;
 
+/** The options of both commands. */
+const sharedOptions = {
+  router: { type: 'string' },
+  export: { type: 'string' },
+  out: { type: 'string' },
+  check: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+interface SharedValues {
+  readonly router?: string;
+  readonly out?: string;
+  readonly check: boolean;
+  readonly help: boolean;
+}
+
 /** Runs `trpc-gateway-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
-    return argv[0] === 'outputs' ? await outputsCommand(argv.slice(1)) : await runTypegen(argv);
+    return await (argv[0] === 'outputs' ? runOutputs(argv.slice(1)) : runTypes([...argv]));
   } catch (error) {
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
     if (error instanceof TypegenError || error instanceof ModuleError) {
@@ -40,33 +63,59 @@ export async function typesCommand(argv: readonly string[]): Promise<CommandResu
   }
 }
 
-async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
+async function run(
+  { check, help, out, router: file }: SharedValues,
+  generate: (file: string) => Promise<Pick<Generated, 'text' | 'content'> & Pick<ReadOutputs, 'open'>>,
+): Promise<CommandResult> {
+  if (help) return { stdout: usage, code: 0 };
+  if (file === undefined || (check && out === undefined)) return { stderr: usage, code: 2 };
+  const { open, ...generated } = await generate(file);
+  const result = await writeOrCheck({ ...generated, file, out, check });
+  const stderr = [...open.map((line) => `left open: ${line}\n`), result.stderr ?? ''].join('');
+  return stderr === '' ? result : { ...result, stderr };
+}
+
+function runOutputs(args: string[]): Promise<CommandResult> {
+  const { values } = parseArgs({ args, options: { ...sharedOptions, project: { type: 'string' } } });
+  return run(values, async (file) => {
+    const { open, outputs } = await readOutputs({ file, name: values.export, project: values.project });
+    return { open, text: `${JSON.stringify(outputs, undefined, 2)}\n`, content: compact };
+  });
+}
+
+/** Returns JSON without white space; another text as it is. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function runTypes(args: string[]): Promise<CommandResult> {
   const { values } = parseArgs({
-    args: [...argv],
+    args,
     options: {
-      router: { type: 'string' },
-      export: { type: 'string' },
-      out: { type: 'string' },
-      check: { type: 'boolean', default: false },
+      ...sharedOptions,
       'error-shape': { type: 'string' },
       unknown: { type: 'string', multiple: true },
       'infer-outputs': { type: 'boolean', default: false },
       'unknown-outputs': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   });
-  const { router: file, out, check } = values;
-  if (values.help) return { stdout: usage, code: 0 };
-  if (file === undefined || (check && out === undefined)) return { stderr: usage, code: 2 };
-  const exports = await importModule(file);
-  const text = await generateTypes(findRouter(exports, file, values.export), {
-    exports,
-    ...(values.unknown && { unknown: values.unknown }),
-    unknownOutputs: values['unknown-outputs'],
-    ...(values['infer-outputs'] && { outputs: (await readOutputs({ file, name: values.export })).outputs }),
-    ...findErrorShape(exports, file, values['error-shape']),
+  return run(values, async (file) => {
+    const exports = await importModule(file);
+    const router = findRouter(exports, file, values.export);
+    const inferred = values['infer-outputs'] && (await readOutputs({ file, name: values.export }));
+    const text = await generateTypes(router, {
+      exports,
+      ...(values.unknown && { unknown: values.unknown }),
+      unknownOutputs: values['unknown-outputs'],
+      ...(inferred && { outputs: inferred.outputs }),
+      ...findErrorShape(exports, file, values['error-shape']),
+    });
+    return { open: inferred ? inferred.open : [], text };
   });
-  return writeOrCheck({ text, file, out, check });
 }
 
 function findErrorShape(
@@ -79,6 +128,3 @@ function findErrorShape(
   if (!isZod(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
   return { errorShape };
 }
-
-const isArgumentError = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');

@@ -1,15 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { CommandResult } from 'trpc-gateway/command';
 import { TypegenError } from './typegenError.ts';
 
-/** The output and exit code of a command. */
-export interface CommandResult {
-  readonly stdout?: string;
-  readonly stderr?: string;
-  readonly code: number;
-}
-
-interface Generated {
+export interface Generated {
   readonly text: string;
   /** The file that it was generated from. */
   readonly file: string;

@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { providerProblems } from '@petstore/testing/providerProblems';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { answerTo, authorization, newAnswers, newQuestion } from './testing/newAnswers.ts';
 
@@ -30,6 +31,8 @@ describe('an answer of a model on four processes', () => {
     const requestInit = { headers: { authorization } };
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
     onTestFinished(() => client.close());
+    const { tools } = await client.listTools();
+    expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
     const question = newQuestion();
     for (let calls = 0; calls < 2; calls += 1) {
       let text = '';

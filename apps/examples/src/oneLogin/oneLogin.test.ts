@@ -2,6 +2,7 @@ import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
+import { providerProblems } from '@petstore/testing/providerProblems';
 import { expect, it } from 'vitest';
 import type { NotesRouter } from './router.ts';
 import { connect, startAgent } from './testing/agent.ts';
@@ -87,7 +88,9 @@ it('a key that may only read lists no tool that writes, and gets 403 for it over
   const { origin, keyFor } = await newNotes();
   const headers = await keyFor('read');
   const client = await connect(origin, headers);
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['listNotes']);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['listNotes']);
+  expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
   const call = { name: 'addNote', arguments: { text: 'a' } };
   await expect(client.callTool(call)).rejects.toThrow(/scope/);
   const problem = { type: 'about:blank', title: 'Forbidden', status: 403, code: 'FORBIDDEN' };

@@ -21,10 +21,14 @@ async function connect({ losesReply = false } = {}) {
 }
 
 test('the three operations are tools, each with a description and a schema that every model accepts', async () => {
-  const { tools } = await (await connect()).listTools();
+  const agent = await connect();
+  const { tools } = await agent.listTools();
   expect(tools.map(({ name }) => name)).toEqual(['listPets', 'createPet', 'getPet']);
   expect(tools.every(({ description }) => description !== undefined)).toBe(true);
   expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
+  // What the interface does not show, an agent cannot find out.
+  expect(tools[1]?.description).toContain('No tool says what a categoryId means: ask the person');
+  expect(agent.getInstructions()).toContain('There is no search');
 });
 
 test('an agent that lost the reply to createPet repeats it with its key, and the animal was added once, which the other tools return', async () => {

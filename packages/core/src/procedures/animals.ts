@@ -111,7 +111,10 @@ export const listPets = procedure
 
 export const createPet = procedure
   .meta({
-    mcp: true,
+    mcp: {
+      description:
+        'Adds an animal. The service assigns its id. No tool says what a categoryId means: ask the person for it, or use that of an animal of the same category in listPets.',
+    },
     idempotencyKey: 'handled',
     openapi: {
       method: 'POST',

@@ -73,7 +73,7 @@ export interface GatewayOptions<
   /**
    * Whether procedures without `openapi` in their metadata are served over REST too, or a function that returns it, or
    * the metadata, for each of them. The default method and path are those of `method` and `path` in `RestMeta`.
-   * Subscriptions are left out, since REST needs the schema of their events (`event`). Default: false.
+   * Subscriptions are left out unless `outputs` describes their events, which REST needs. Default: false.
    * REST sends JSON and never uses the router's transformer: without `.output()`, a `Map` or `Set` is sent as `{}`, and a
    * `bigint` is a 500. With `.output()`, `createGateway` rejects what JSON cannot have.
    * @example

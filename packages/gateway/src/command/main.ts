@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import type { CommandResult } from './commandResult.ts';
-import { isArgumentError, usage } from './usage.ts';
+import { type CommandResult, isArgumentError, usage } from './usage.ts';
 
 const [name = '', ...argv] = process.argv.slice(2);
 const { stdout = '', stderr = '', code } = await run();

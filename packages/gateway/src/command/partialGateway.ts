@@ -32,24 +32,19 @@ export async function createPartialGateway(options: AnyGatewayOptions): Promise<
 
 /** Returns a router whose metadata switches off what cannot be served. The router itself stays as it is. */
 function hideProcedures(router: AnyTRPCRouter, problems: readonly Problem[]): AnyTRPCRouter {
-  if (problems.length === 0) return router;
-  const hidden = Map.groupBy(problems, ({ procedure }) => procedure);
-  const procedures = Object.fromEntries(
-    Object.entries(router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>).map(
-      ([path, procedure]) => [path, hideParts(procedure, hidden.get(path) ?? [])],
-    ),
-  );
+  const procedures = { ...(router._def.procedures as Record<string, AnyTRPCProcedure>) };
+  for (const { part, procedure: path } of problems) {
+    const hidden = procedures[path];
+    if (hidden) procedures[path] = hidePart(hidden, part);
+  }
   return { ...router, _def: { ...router._def, procedures } };
 }
 
-function hideParts(procedure: AnyTRPCProcedure, problems: readonly Problem[]): AnyTRPCProcedure {
-  if (problems.length === 0) return procedure;
-  const parts = new Set(problems.map(({ part }) => part));
-  const isUnreadable = parts.has('metadata');
+function hidePart(procedure: AnyTRPCProcedure, part: Problem['part']): AnyTRPCProcedure {
   const meta = {
-    ...(isUnreadable ? {} : (procedure._def.meta as object | undefined)),
-    ...((isUnreadable || parts.has('rest')) && { openapi: false }),
-    ...((isUnreadable || parts.has('mcp')) && { mcp: false }),
+    ...(part !== 'metadata' && (procedure._def.meta as object | undefined)),
+    ...(part !== 'mcp' && { openapi: false }),
+    ...(part !== 'rest' && { mcp: false }),
   };
   const call = (options: Parameters<AnyTRPCProcedure>[0]) => procedure(options);
   // The procedure itself keeps its metadata, which its middlewares read.

@@ -47,16 +47,18 @@ async function load(path: string): Promise<ModuleExports> {
 }
 
 /**
- * Finds a package that the user has: beside the code base, in the current folder, or beside this package.
- * @returns the URL of an entry point; `undefined` if it is not installed
+ * Imports a package that the user has: beside the code base, in the current folder, or beside this package.
+ * @returns `undefined` if it is not installed
  */
-export function findInstalled(specifier: string, file: string): string | undefined {
+export async function importInstalled<Module>(specifier: string, file: string): Promise<Module | undefined> {
   for (const from of [resolve(file), join(process.cwd(), 'package.json'), import.meta.filename]) {
+    let path: string;
     try {
-      return pathToFileURL(createRequire(from).resolve(specifier)).href;
+      path = createRequire(from).resolve(specifier);
     } catch {
-      // It may be installed at the next place.
+      continue;
     }
+    return (await import(pathToFileURL(path).href)) as Module;
   }
   return undefined;
 }
@@ -88,41 +90,38 @@ function reasonOf(error: unknown): string {
   return `${message}${place === undefined ? '' : ` (at ${place})`}`;
 }
 
-/** Names under which code bases export their router. */
-const usualNames = ['default', 'appRouter'];
+/** Finds what a module exports: under the name, one of the usual names, or the only one. Returns also the names of its kind. */
+export function findExport<Value>(
+  exports: ModuleExports,
+  isOne: (value: unknown) => value is Value,
+  usual: readonly string[],
+  name = usual.find((each) => isOne(exports[each])),
+): { readonly found: Value | undefined; readonly names: readonly string[] } {
+  const all = new Map(Object.entries(exports).filter((entry): entry is [string, Value] => isOne(entry[1])));
+  // Under two names it is one.
+  const [only, another] = new Set(all.values());
+  const found = name === undefined && another === undefined ? only : all.get(name ?? '');
+  return { found, names: [...all.keys()] };
+}
 
 /**
- * Returns the router that a module exports: the one with the name, the only one, or else `default` or `appRouter`.
+ * Returns the router that a module exports: the one with the name, `default` or `appRouter`, or the only one.
  * @throws {ModuleError}
  */
 export function findRouter(exports: ModuleExports, file: string, name: string | undefined): AnyTRPCRouter {
-  const routers = Object.entries(exports).filter((entry): entry is [string, AnyTRPCRouter] =>
-    isRouter(entry[1]),
-  );
-  const candidates = name === undefined ? routers : routers.filter(([exported]) => exported === name);
-  // Under two names it is one router.
-  const [only, another] = new Set(candidates.map(([, router]) => router));
-  if (only === undefined) {
-    const others = routers.map(([exported]) => exported).join(', ');
-    if (name !== undefined && others !== '') {
-      throw new ModuleError(
-        `${file} exports no tRPC router named ${name}. Choose one of ${others} with --export.`,
-      );
-    }
-    const functions = Object.keys(exports).filter((each) => typeof exports[each] === 'function');
-    const fix = functions.length > 0 ? ` It exports the functions ${functions.join(', ')}:` : '';
-    throw new ModuleError(
-      `${file} exports no tRPC router${name === undefined ? '' : ` named ${name}`}.${fix} Name the module that exports what t.router({ … }) returns.`,
-    );
+  const { found, names } = findExport(exports, isRouter, ['default', 'appRouter'], name);
+  if (found) return found;
+  const named = name === undefined ? '' : ` named ${name}`;
+  if (names.length > 0) {
+    const problem = named === '' ? 'several routers' : `no tRPC router${named}`;
+    throw new ModuleError(`${file} exports ${problem}. Choose one of ${names.join(', ')} with --export.`);
   }
-  if (another === undefined) return only;
-  const usual = usualNames.map((each) => exports[each]).find(isRouter);
-  if (usual) return usual;
-  const names = routers.map(([exported]) => exported).join(', ');
-  throw new ModuleError(`${file} exports several routers. Choose one of ${names} with --export.`);
+  const functions = Object.keys(exports).filter((each) => typeof exports[each] === 'function');
+  const fix = functions.length > 0 ? ` It exports the functions ${functions.join(', ')}:` : '';
+  throw new ModuleError(
+    `${file} exports no tRPC router${named}.${fix} Name the module that exports what t.router({ … }) returns.`,
+  );
 }
 
-function isRouter(value: unknown): value is AnyTRPCRouter {
-  const { _def } = (Object(value) ?? {}) as { readonly _def?: { readonly router?: unknown } };
-  return _def?.router === true;
-}
+const isRouter = (value: unknown): value is AnyTRPCRouter =>
+  (Object(value) as { readonly _def?: { readonly router?: unknown } })._def?.router === true;

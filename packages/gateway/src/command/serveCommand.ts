@@ -7,17 +7,24 @@ import type { AnyGatewayOptions } from '../assembly/options.ts';
 import type { Routes } from '../calls/routes.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
+import type { OutputSchemas } from '../schemas/inferredOutput.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
-import type { CommandResult } from './commandResult.ts';
 import { foreignContextArguments, type ForeignCreateContext } from './foreignContext.ts';
-import { findOutputReader, inferOutputs } from './inferOutputs.ts';
+import { inferOutputs, type OutputReader } from './inferOutputs.ts';
 import { loopbackOnly } from './loopbackOnly.ts';
 import { createPartialGateway } from './partialGateway.ts';
-import { findAbove, findInstalled, findRouter, importModule, ModuleError } from './routerModule.ts';
+import {
+  findAbove,
+  findExport,
+  findRouter,
+  importInstalled,
+  importModule,
+  ModuleError,
+} from './routerModule.ts';
 import { readServed } from './served.ts';
 import { serveReport } from './serveReport.ts';
 import { toolCosts } from './toolCosts.ts';
-import { usage } from './usage.ts';
+import { type CommandResult, usage } from './usage.ts';
 
 /** Runs `trpc-gateway serve` with its arguments: the server runs until the process ends. */
 export async function serveCommand(argv: readonly string[]): Promise<CommandResult> {
@@ -42,45 +49,61 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const router = findRouter(await importModule(file), file, values.export);
   const createForeignContext = await findCreateContext(values.context, values['context-export']);
 
-  const served = await readServed(router);
-  const docs = await docsRoutes(file);
+  // Both depend on this package.
+  type Docs = { readonly docsPage: () => Routes };
+  const docs = await importInstalled<Docs>('trpc-gateway-runtime/docs', file);
   const document = await describeService(file);
-  const gatewayOptions: AnyGatewayOptions = {
-    ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
-    router,
-    createContext: (options: ContextOptions<unknown>) =>
-      createForeignContext(...foreignContextArguments(options)),
-    policies: [loopbackOnly],
-    // The one client is on this machine.
-    idempotency: { caller: () => undefined },
-    mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
-    ...(docs && { routes: docs }),
-  };
-  const { gateway, leftOut } = await createPartialGateway(gatewayOptions);
-  const readOutputs = values['no-types'] ? undefined : await findOutputReader(file);
-  // Generated now, so that what is wrong with it is printed.
-  await gateway.document();
-  const listening = await serve(gateway, { port });
+  /** @param outputs what the types of outputs say, once they are read */
+  async function create(outputs?: OutputSchemas) {
+    const served = await readServed(router, outputs);
+    const options: AnyGatewayOptions = {
+      ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
+      router,
+      createContext: (given: ContextOptions<unknown>) =>
+        createForeignContext(...foreignContextArguments(given)),
+      policies: [loopbackOnly],
+      // The one client is on this machine.
+      idempotency: { caller: () => undefined },
+      mcp: mcp(served.hasToolMetadata ? {} : { tools: () => true }),
+      ...(docs && { routes: docs.docsPage() }),
+      ...(outputs && { outputs }),
+    };
+    const created = await createPartialGateway(options);
+    // Generated now, so that what is wrong with it is printed.
+    await created.gateway.document();
+    return { ...created, served, toolCosts: values.tools ? await toolCosts(created.gateway) : [] };
+  }
+
+  let current = await create();
+  // Servers read its functions anew for each request.
+  const gateway = new Proxy(current.gateway, { get: (_first, name) => Reflect.get(current.gateway, name) });
+  const { host, port: ownPort } = await serve(gateway, { port });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
   endWithNpx();
-  if (readOutputs && served.procedures.some(({ hasOutput }) => !hasOutput)) {
-    const location = { file, name: values.export };
-    void inferOutputs(gateway, gatewayOptions, readOutputs, location).then((text) =>
-      process.stdout.write(text),
-    );
+  type Typegen = { readonly readOutputs: OutputReader };
+  const readsTypes = !values['no-types'] && current.served.untyped > 0;
+  const typegen = readsTypes ? await importInstalled<Typegen>('trpc-gateway-typegen', file) : undefined;
+  const report = () =>
+    serveReport({
+      router,
+      ...current,
+      file,
+      origin: `http://${host}:${ownPort}`,
+      hasDocsPage: docs !== undefined,
+      hasWebSockets: opensWebSockets(),
+      hasContext: values.context !== undefined,
+      readsTypes: typegen !== undefined,
+    });
+  const stdout = report();
+  if (typegen) {
+    const printed = stdout.split('\n');
+    void inferOutputs(typegen.readOutputs({ file, name: values.export }), async (outputs) => {
+      current = await create(outputs);
+      return report()
+        .split('\n')
+        .filter((line) => !printed.includes(line));
+    }).then((text) => process.stdout.write(text));
   }
-  const stdout = serveReport({
-    router,
-    served,
-    leftOut,
-    file,
-    origin: `http://${listening.host}:${listening.port}`,
-    hasDocsPage: docs !== undefined,
-    hasWebSockets: opensWebSockets(),
-    hasContext: values.context !== undefined,
-    readsTypes: readOutputs !== undefined,
-    toolCosts: values.tools ? await toolCosts(gateway) : [],
-  });
   return { stdout, code: undefined };
 }
 
@@ -114,46 +137,28 @@ function loadEnvFile(file: string): void {
   }
 }
 
-/** Names under which code bases export the function that creates a context. */
-const usualNames = ['createContext', 'createTRPCContext', 'default'];
-
 /** @throws {ModuleError} */
 async function findCreateContext(
   file: string | undefined,
   name: string | undefined,
 ): Promise<ForeignCreateContext> {
   if (file === undefined) return () => ({});
-  const exports = await importModule(file);
-  const functions = Object.keys(exports).filter((each) => typeof exports[each] === 'function');
-  const found =
-    name ??
-    usualNames.find((each) => functions.includes(each)) ??
-    (functions.length === 1 ? functions[0] : undefined);
-  if (found !== undefined && functions.includes(found)) return exports[found] as ForeignCreateContext;
+  const isFunction = (value: unknown): value is ForeignCreateContext => typeof value === 'function';
+  const usual = ['createContext', 'createTRPCContext', 'default'];
+  const { found, names } = findExport(await importModule(file), isFunction, usual, name);
+  if (found) return found;
   const choice =
-    functions.length === 0
+    names.length === 0
       ? 'Name the module that exports it.'
-      : `Choose one of ${functions.join(', ')} with --context-export.`;
+      : `Choose one of ${names.join(', ')} with --context-export.`;
   throw new ModuleError(`${file} exports no function ${name ?? 'createContext'}. ${choice}`);
 }
 
 /** Returns the title and the version of the document: those of the package that the router belongs to. */
 async function describeService(file: string): Promise<{ readonly title: string; readonly version: string }> {
   const manifest = findAbove(resolve(file), 'package.json');
-  const { name = basename(file), version = '0.0.0' } =
-    manifest === undefined
-      ? {}
-      : (JSON.parse(await readFile(manifest, 'utf8')) as {
-          readonly name?: string;
-          readonly version?: string;
-        });
+  const text = manifest === undefined ? '{}' : await readFile(manifest, 'utf8');
+  type Manifest = { readonly name?: string; readonly version?: string };
+  const { name = basename(file), version = '0.0.0' } = JSON.parse(text) as Manifest;
   return { title: name, version };
-}
-
-/** Returns the docs page of trpc-gateway-runtime, which depends on this package; `undefined` if it is not installed. */
-async function docsRoutes(file: string): Promise<Routes | undefined> {
-  const runtime = findInstalled('trpc-gateway-runtime/docs', file);
-  if (runtime === undefined) return undefined;
-  const { docsPage } = (await import(runtime)) as { readonly docsPage: () => Routes };
-  return docsPage();
 }

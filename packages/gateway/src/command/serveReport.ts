@@ -4,7 +4,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { Problem } from '../checks/gatewayError.ts';
 import { listNames } from '../http/warnings.ts';
 import { isWithoutTransformer } from '../protocols/trpc/routerConfig.ts';
-import type { Served } from './served.ts';
+import type { Reason, Served } from './served.ts';
 
 /** What `trpc-gateway serve` has started. */
 interface Started {
@@ -32,13 +32,13 @@ export function serveReport(started: Started): string {
   const { file, hasContext, hasDocsPage, hasWebSockets, origin, router, served } = started;
   const notRest = reasonsLeftOut(started, 'rest');
   const notTools = reasonsLeftOut(started, 'mcp');
-  const { length } = served.procedures;
-  const without = (reasons: readonly Reason[]) => length - new Set(reasons.map(([path]) => path)).size;
+  const { count } = served;
+  const without = (reasons: readonly Reason[]) => count - new Set(reasons.map(([path]) => path)).size;
   const urls = [
     [
       'tRPC',
       `${origin}/trpc`,
-      `${countOf(length, 'procedure')}, ${hasWebSockets ? 'also' : 'not'} over WebSockets`,
+      `${countOf(count, 'procedure')}, ${hasWebSockets ? 'also' : 'not'} over WebSockets`,
     ],
     ['REST', `${origin}/v1`, countOf(without(notRest), 'operation')],
     ['MCP', `${origin}/mcp`, countOf(without(notTools), 'tool')],
@@ -67,21 +67,15 @@ export function serveReport(started: Started): string {
 
 const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** A procedure, and one of the reasons why it is not served. */
-type Reason = readonly [procedure: string, reason: string];
-
 /** Returns why procedures are not served over REST, or as tools. */
 function reasonsLeftOut({ leftOut, served }: Started, part: 'rest' | 'mcp'): readonly Reason[] {
-  const byMetadata = served.procedures.map(
-    ({ path, notRest, notTool }) => [path, part === 'rest' ? notRest : notTool] as const,
-  );
   const rejected = leftOut
     .filter((problem) => problem.part === part || problem.part === 'metadata')
     .map(({ procedure, line }): Reason => {
       const reason = line.replace(/^Procedure "[^"]*"(?: cannot be (?:served over REST|a tool))?: /, '');
       return [procedure, reason];
     });
-  return [...byMetadata.filter((each): each is Reason => each[1] !== undefined), ...rejected];
+  return [...served.leftOut[part], ...rejected];
 }
 
 /** Returns a line for each reason, with the procedures that have it. */
@@ -104,8 +98,7 @@ function trpcDifferences({ _def: { _config: config } }: AnyTRPCRouter): readonly
 }
 
 /** What differs over REST and MCP, for a router without metadata. */
-function defaultLines({ readsTypes, router, served: { procedures } }: Started): readonly string[] {
-  const untyped = procedures.filter(({ hasOutput }) => !hasOutput).length;
+function defaultLines({ readsTypes, router, served: { count, untyped } }: Started): readonly string[] {
   return [
     '',
     'What differs over REST and MCP:',
@@ -118,7 +111,7 @@ function defaultLines({ readsTypes, router, served: { procedures } }: Started): 
     ...(untyped === 0
       ? []
       : [
-          `  - ${untyped} of ${countOf(procedures.length, 'procedure')} have no output schema (.output): ${readsTypes ? 'their types are being read.' : 'the document and the tools have no types of what they return, which trpc-gateway-typegen reads.'}`,
+          `  - ${untyped} of ${countOf(count, 'procedure')} have no output schema (.output): ${readsTypes ? 'their types are being read.' : 'the document and the tools have no types of what they return, which trpc-gateway-typegen reads.'}`,
         ]),
   ];
 }

@@ -2,32 +2,29 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { isObject } from '../http/isObject.ts';
 import { readDefinition } from '../procedures/compile.ts';
 import type { McpMeta, RestMeta } from '../procedures/meta.ts';
+import { loadLazyRouters } from '../procedures/procedure.ts';
+import { inferredOutput, type OutputSchemas } from '../schemas/inferredOutput.ts';
 
 /** What the metadata of a router chooses for REST and MCP. If it chooses nothing for one of them, all is served. */
 export interface Served {
-  readonly procedures: readonly ServedByMetadata[];
+  /** The number of procedures. */
+  readonly count: number;
+  /** The number of procedures without a schema of their outputs. */
+  readonly untyped: number;
   /** Whether some procedure has `openapi` with a path in its metadata: REST then has those with `openapi` alone. */
   readonly hasRestMetadata: boolean;
   /** Whether some procedure has `mcp` in its metadata: the tools are then those alone. */
   readonly hasToolMetadata: boolean;
+  /** What is not served over REST, and what is no tool. */
+  readonly leftOut: { readonly rest: readonly Reason[]; readonly mcp: readonly Reason[] };
 }
 
-interface ServedByMetadata {
-  readonly path: string;
-  readonly type: 'query' | 'mutation' | 'subscription';
-  /** Whether it has a schema of its output. */
-  readonly hasOutput: boolean;
-  /** Why it is not served over REST; `undefined` if it is. */
-  readonly notRest: string | undefined;
-  /** Why it is no tool; `undefined` if it is. */
-  readonly notTool: string | undefined;
-}
+/** A procedure, and one of the reasons why it is not served. */
+export type Reason = readonly [procedure: string, reason: string];
 
 /** Reads which procedures a router serves over REST and MCP, including those of lazy routers. */
-export async function readServed(router: AnyTRPCRouter): Promise<Served> {
-  while (Object.keys(router._def.lazy).length > 0) {
-    await Promise.all(Object.values(router._def.lazy).map((loader) => loader.load()));
-  }
+export async function readServed(router: AnyTRPCRouter, outputs: OutputSchemas | undefined): Promise<Served> {
+  await loadLazyRouters(router);
   const procedures = Object.entries(router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>).map(
     ([path, procedure]) => {
       const { meta, output, type } = readDefinition(procedure);
@@ -35,21 +32,28 @@ export async function readServed(router: AnyTRPCRouter): Promise<Served> {
         readonly openapi?: boolean | RestMeta;
         readonly mcp?: boolean | McpMeta;
       };
-      return { path, type, hasOutput: output !== undefined, openapi, mcp };
+      return { path, type, openapi, mcp, schema: output ?? inferredOutput(path, outputs) };
     },
   );
   const hasRestMetadata = procedures.some(({ openapi }) => isObject(openapi) && openapi.path !== undefined);
   const hasToolMetadata = procedures.some(({ mcp }) => mcp !== undefined);
+  const all = (reasonFor: (procedure: (typeof procedures)[number]) => string | undefined) =>
+    procedures
+      .map((procedure) => [procedure.path, reasonFor(procedure)] as const)
+      .filter((each): each is Reason => each[1] !== undefined);
   return {
+    count: procedures.length,
+    untyped: procedures.filter(({ schema }) => schema === undefined).length,
     hasRestMetadata,
     hasToolMetadata,
-    procedures: procedures.map(({ path, type, hasOutput, openapi, mcp }) => ({
-      path,
-      type,
-      hasOutput,
-      notRest: reasonOf('openapi', openapi, hasRestMetadata) ?? eventReason(type, openapi),
-      notTool: reasonOf('mcp', mcp, hasToolMetadata),
-    })),
+    leftOut: {
+      rest: all(({ openapi, schema, type }) =>
+        type === 'subscription' && openapi === undefined && schema === undefined && !hasRestMetadata
+          ? 'a subscription, and REST needs the schema of its events: openapi: { event: … }'
+          : reasonOf('openapi', openapi, hasRestMetadata),
+      ),
+      mcp: all(({ mcp }) => reasonOf('mcp', mcp, hasToolMetadata)),
+    },
   };
 }
 
@@ -63,9 +67,3 @@ function reasonOf(
     ? `switched off in its metadata (${name})`
     : undefined;
 }
-
-/** `openapi: true` leaves out subscriptions, since only metadata has the schema of their events. */
-const eventReason = (type: ServedByMetadata['type'], openapi: boolean | RestMeta | undefined) =>
-  type === 'subscription' && openapi === undefined
-    ? 'a subscription, and REST needs the schema of its events: openapi: { event: … }'
-    : undefined;

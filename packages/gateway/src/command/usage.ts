@@ -1,3 +1,10 @@
+/** What a command prints, and the code with which the process exits; `undefined` if it goes on running. */
+export interface CommandResult {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code: number | undefined;
+}
+
 export const usage = `Usage: trpc-gateway serve FILE [options]
 
 Serves a router over tRPC, REST and MCP on this machine, and prints what differs from tRPC and what is left out. For
@@ -15,5 +22,5 @@ looking, moving and demonstrations, not for production.
 `;
 
 /** Whether an error is one of `parseArgs` of node:util. */
-export const isArgumentError = (error: unknown): boolean =>
+export const isArgumentError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');

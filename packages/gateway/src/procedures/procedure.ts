@@ -43,6 +43,12 @@ export interface Procedures {
   readonly problems: readonly Problem[];
 }
 
+/** Loads the lazy routers of a router, whose procedures it has only then. They may contain further ones. */
+export async function loadLazyRouters({ _def }: AnyTRPCRouter): Promise<void> {
+  for (let lazy = Object.values(_def.lazy); lazy.length > 0; lazy = Object.values(_def.lazy))
+    await Promise.all(lazy.map((loader) => loader.load()));
+}
+
 /**
  * Reads all procedures of a router, including those of lazy routers.
  * @param options which procedures are served over REST, or are tools, without metadata
@@ -53,10 +59,7 @@ export async function readProcedures(
   { outputs, ...options }: ServedOptions & { readonly outputs?: OutputSchemas | undefined } = {},
   sample = createSample(),
 ): Promise<Procedures> {
-  // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
-  while (Object.keys(router._def.lazy).length > 0) {
-    await Promise.all(Object.values(router._def.lazy).map((loader) => loader.load()));
-  }
+  await loadLazyRouters(router);
   const difference = await selfTest(sample);
   if (difference !== undefined) {
     warn(
@@ -73,7 +76,8 @@ export async function readProcedures(
     // `readMeta` checks its fields.
     const meta = definition.meta as GatewayMeta | undefined;
     try {
-      const metadata = readMeta({ path, type, meta }, options);
+      const inferred = output ? undefined : inferredOutput(path, outputs);
+      const metadata = readMeta({ path, type, meta }, options, inferred !== undefined);
       const stages = difference === undefined ? compile(procedure, sample.procedure) : undefined;
       procedures.push({
         path,
@@ -83,7 +87,7 @@ export async function readProcedures(
         stages,
         execution: stages ? 'compiled' : 'trpc',
         inputs,
-        output: output ?? inferredOutput(path, outputs),
+        output: output ?? inferred,
         mayReturnAsync: type === 'subscription' || mayBeAsync(output),
         ...metadata,
         errors: metadata.rest || metadata.mcp ? await readErrors(path, definition) : undefined,

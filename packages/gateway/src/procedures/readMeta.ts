@@ -209,12 +209,17 @@ type CompleteMeta = Omit<GatewayMeta, 'openapi'> & { readonly openapi: RestMeta 
 
 /**
  * Reads the metadata of a procedure. A router may have metadata of its own beside it.
+ * @param hasEvent whether the type of its events is known without metadata, if it is a subscription
  * @throws {GatewayError} with a line for each field that is misspelt or invalid, or that would have no effect
  */
-export function readMeta(procedure: DescribedProcedure, options: ServedOptions = {}): ProcedureMeta {
+export function readMeta(
+  procedure: DescribedProcedure,
+  options: ServedOptions = {},
+  hasEvent = false,
+): ProcedureMeta {
   const { path, type } = procedure;
   const own: GatewayMeta = isObject(procedure.meta) ? procedure.meta : {};
-  const rest = own.openapi ?? generatedRest(procedure, options.openapi);
+  const rest = own.openapi ?? generatedRest(procedure, options.openapi, hasEvent);
   const tool = own.mcp ?? generated(procedure, options.tools, toolOption);
   const meta = {
     ...own,
@@ -244,10 +249,11 @@ export function readMeta(procedure: DescribedProcedure, options: ServedOptions =
 function generatedRest(
   procedure: DescribedProcedure,
   option: RestOption = false,
+  hasEvent = false,
 ): boolean | RestMeta | undefined {
   const rest = typeof option === 'function' ? generated(procedure, option, restOption) : option;
-  // A subscription is served only with the schema of its events, which only metadata has.
-  return rest === true ? procedure.type !== 'subscription' : rest;
+  // A subscription is served only with the schema of its events.
+  return rest === true ? hasEvent || procedure.type !== 'subscription' : rest;
 }
 
 /** The name of an option that is a function of procedures, and an example of the metadata that it returns. */

@@ -42,6 +42,7 @@ function start(folder: string, args: readonly string[], env: Readonly<Record<str
 }
 
 const children: ChildProcess[] = [];
+const chatArgs = ['src/router.ts', '--context', 'src/router.ts'];
 
 async function serveShape(
   { args, shape }: Pick<Shape, 'args' | 'shape'>,
@@ -359,7 +360,7 @@ const rows: readonly Shape[] = [
   },
   {
     shape: 'chat',
-    args: ['src/router.ts', '--context', 'src/router.ts'],
+    args: chatArgs,
     procedures: ['post.add', 'post.attach', 'post.list', 'post.onType', 'post.onBan', 'post.onAdd', 'whoami'],
     notRest: ['post.onType', 'post.onBan', 'post.onAdd', 'post.add'],
     notTools: ['post.add', 'post.attach'],
@@ -468,27 +469,29 @@ describe('trpc-gateway serve', () => {
     },
   );
 
-  it('trpc-gateway serve describes outputs without a schema by their types, which trpc-gateway-typegen reads meanwhile', async () => {
-    const child = start(join(shapes, 'hostService'), ['router.ts', '--port', '0']);
+  it('trpc-gateway serve describes outputs without a schema by their types, which trpc-gateway-typegen reads meanwhile, and then serves events over REST', async () => {
+    const child = start(join(shapes, 'chat'), [...chatArgs, '--port', '0']);
     children.push(child);
     let printed = '';
     for await (const text of child.stdout ?? []) {
       printed += String(text);
-      if (/^Outputs have the schemas of their types, read in [\d.]+ s\.$/m.test(printed)) break;
+      if (printed.includes('\nNow:\n')) break;
     }
-    expect(printed).toMatch(
-      /5 of 5 procedures have no output schema \(\.output\): their types are being read\.$/m,
+    const [before = '', after = ''] = printed.split(
+      /^Outputs have the schemas of their types, read in [\d.]+ s/m,
     );
+    expect(before).toMatch(
+      /7 of 7 procedures have no output schema \(\.output\): their types are being read\.$/m,
+    );
+    // The lines that have changed: no subscription is left out.
+    expect(after).toMatch(/^\.\n\nNow:\n {2}REST {5}http\S+ +6 operations\n$/);
     const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
     const { paths } = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApiDocument;
-    const schemaAt = (path: string) =>
-      paths[path]?.['post']?.responses['200']?.content?.['application/json']?.schema;
-    expect(schemaAt('/git/clone')).toEqual({
-      type: 'object',
-      properties: { url: { type: 'string' }, depth: { type: 'number' }, timeoutMs: { type: 'number' } },
-      required: ['url', 'timeoutMs'],
-      'x-inferred': true,
-    });
+    const content = (path: string) => paths[path]?.['get']?.responses['200']?.content;
+    expect(content('/post/list')?.['application/json']?.schema).toMatchObject({ 'x-inferred': true });
+    expect(content('/post/onType')?.['text/event-stream']?.schema).toMatchObject({ type: 'string' });
+    const response = await fetch(`${origin}/v1/post/onType?name=Ada`);
+    expect(await response.text()).toContain('data: "Ada types"');
   });
 
   it('docs/serve-command.md shows what the command prints for a code base', async () => {

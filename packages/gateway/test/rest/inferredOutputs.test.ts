@@ -16,6 +16,9 @@ const router = t.router({
   changes: t.procedure.meta({ openapi: { path: '/changes' } }).subscription(async function* () {
     yield pet;
   }),
+  ticks: t.procedure.subscription(async function* () {
+    yield 1;
+  }),
 });
 
 const outputs: OutputSchemas = {
@@ -26,6 +29,7 @@ const outputs: OutputSchemas = {
     remove: { not: {} },
     find: { anyOf: [{ $ref: '#/$defs/Pet' }, { not: {} }] },
     changes: { anyOf: [{ $ref: '#/$defs/Pet' }, { type: 'null' }] },
+    ticks: { type: 'number' },
   },
   $defs: {
     Pet: {
@@ -67,6 +71,8 @@ it('the document describes outputs without a schema by their types, marked as in
   });
   const events = await gateway.fetch(new Request('http://127.0.0.1/v1/changes'));
   expect(await events.text()).toContain(`data: ${JSON.stringify(pet)}`);
+  // Without the type of its events, `openapi: true` leaves a subscription out.
+  expect(await (await gateway.fetch('http://127.0.0.1/v1/ticks')).text()).toContain('data: 1');
 });
 
 it('a tool has the schema of its output by its types', async () => {

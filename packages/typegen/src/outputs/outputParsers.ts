@@ -31,11 +31,15 @@ export function outputParsers({ procedures, $defs }: OutputSchemas): Readonly<Re
   );
 }
 
-/** Returns a JSON Schema whose objects have no other properties than those of their types. */
+/** Returns a JSON Schema whose objects have no other properties than those of their types; what is left open is `unknown`. */
 function closed<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(closed) as Value;
-  const copy = Object.fromEntries(Object.entries(value).map(([name, nested]) => [name, closed(nested)]));
+  const names = Object.keys(value);
+  if (names.every((name) => name === 'description')) return { ...value, typescript: 'unknown' };
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, nested]) => [name, name === 'not' ? nested : closed(nested)]),
+  );
   const isObject = copy['type'] === 'object' && 'properties' in copy;
   return (isObject ? { additionalProperties: false, ...copy } : copy) as Value;
 }

@@ -168,7 +168,7 @@ export class SchemaWriter {
   }
 
   #refer(definition: Definition, type: Type): JsonSchema {
-    definition.name ??= this.#free(this.#checker.typeToString(type).match(/^\w{1,60}$/)?.[0] ?? 'Recursive');
+    definition.name ??= this.#free(this.#ownName(type) ?? this.#propertyName());
     return { $ref: `#/$defs/${definition.name}` };
   }
 
@@ -196,8 +196,18 @@ export class SchemaWriter {
 
   /** Returns the name of a type of a package that was written before: in full at each place, such types take megabytes. */
   #repeated(type: Type): string | undefined {
-    const name = this.#inlined.has(type) ? (type.getAliasSymbol() ?? type.getSymbol())?.name : undefined;
-    return name !== undefined && /^[A-Za-z]\w*$/.test(name) ? name : undefined;
+    return this.#inlined.has(type) ? this.#ownName(type) : undefined;
+  }
+
+  /** Returns the name of a type without those of its arguments, also if a package declares it. */
+  #ownName(type: Type): string | undefined {
+    return /^[A-Za-z]\w*$/.exec((type.getAliasSymbol() ?? type.getSymbol())?.name ?? '')?.[0];
+  }
+
+  /** Returns a name after the property that leads to the type that is written. */
+  #propertyName(): string {
+    const [name = 'recursive'] = this.#path.findLast((step) => step.startsWith('.'))?.match(/\w+/) ?? [];
+    return name.charAt(0).toUpperCase() + name.slice(1);
   }
 
   #typeArguments(type: Type): readonly Type[] {

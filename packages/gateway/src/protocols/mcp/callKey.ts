@@ -39,8 +39,7 @@ export function withKeyArgument(schema: JsonSchema, use: IdempotencyKeyUse | und
     readonly propertyNames?: JsonSchema;
     readonly required?: readonly string[];
   };
-  // A record of an enumeration has its properties in `required` alone.
-  if (Object.hasOwn(properties, member) || required.includes(member)) {
+  if (Object.hasOwn(properties, member)) {
     reject(
       `its input has a property ${member}, and a tool whose metadata has idempotencyKey receives the key of a call as an argument of that name; rename the property, or remove it and read the key in createContext, or remove idempotencyKey from the metadata`,
     );

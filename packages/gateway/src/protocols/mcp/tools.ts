@@ -23,6 +23,7 @@ import { mayBeAbsent, readArguments, wrapper } from '../../schemas/argumentsSche
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import { withKeyArgument } from './callKey.ts';
 import type { Message } from './message.ts';
+import { portableSchema } from '../../schemas/portableSchema.ts';
 import { writeJsonSchema, type JsonSchema } from '../../schemas/toolSchema.ts';
 import { toolWarnings } from './toolWarnings.ts';
 
@@ -128,7 +129,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     name,
     title: mcp.title ?? (summary === long ? undefined : summary),
     description: [deprecationText(rest), description].filter(Boolean).join(' ') || undefined,
-    inputSchema: withKeyArgument(inputSchema, idempotencyKey),
+    inputSchema: withKeyArgument(portableSchema(inputSchema), idempotencyKey),
     // Clients require an object that matches it, so not of an output that may be `null`.
     outputSchema: written['type'] === 'object' ? written : undefined,
     annotations: annotationsOf(procedure, mcp),

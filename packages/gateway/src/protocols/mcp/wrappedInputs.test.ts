@@ -36,7 +36,7 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object, value: unkno
   ['a text', [z.string().min(2)], { type: 'string', minLength: 2 }, 'ab'],
   ['an enumeration', [z.enum(['a', 'b'])], { type: 'string', enum: ['a', 'b'] }, 'b'],
   ['a list', [z.array(z.int())], { type: 'array', items: { type: 'integer' } }, [1, 2]],
-  ['null', [z.string().nullable()], { type: ['string', 'null'] }, null],
+  ['null', [z.string().nullable()], { anyOf: [{ type: 'string' }, { type: 'null' }] }, null],
   [
     'a text or an object',
     [z.union([z.string(), z.object({ id: z.string() })])],
@@ -52,6 +52,7 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object, value: unkno
     'a chain of texts',
     [z.string().min(2), z.string().max(3)],
     {
+      type: 'string',
       allOf: [
         { type: 'string', minLength: 2 },
         { type: 'string', maxLength: 3 },

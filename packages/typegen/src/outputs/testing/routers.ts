@@ -1,4 +1,4 @@
-// Routers whose types `outputsCommand.test.ts` reads. None of them runs.
+// Routers whose types `describeOutputs.test.ts` reads. None of them runs.
 import { type AnyQueryProcedure, type AnyRouter, initTRPC, lazy, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 

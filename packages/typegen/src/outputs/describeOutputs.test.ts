@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { typesCommand } from '../typesCommand.ts';
 import { describeOutputs } from './describeOutputs.ts';
 
@@ -98,6 +98,69 @@ describe('trpc-gateway-typegen outputs', () => {
     });
   });
 
+  it.each([
+    ['bundler', { module: 'esnext', moduleResolution: 'bundler' }, '~/owner'],
+    ['nodenext', { module: 'nodenext' }, '~/owner.js'],
+  ])(
+    'reads a project with references and paths that resolves modules as %s, although nothing is built',
+    async (name, options, owner) => {
+      const at = (path: string) => join(folder, name, path);
+      const files = {
+        'models/package.json': '{ "name": "@shop/models", "type": "module", "exports": "./lib/pet.js" }',
+        'models/src/pet.ts': 'export interface Pet { tags: Tag[] }\nexport interface Tag { name: string }',
+        'models/tsconfig.json': JSON.stringify({
+          compilerOptions: { composite: true, rootDir: 'src', outDir: 'lib', module: 'nodenext', types: [] },
+        }),
+        'api/src/owner.ts': 'export interface Owner { name: string }',
+        'api/src/router.ts': `import type { Pet } from '@shop/models';
+          import type { Owner } from '${owner}';
+          interface QueryProcedure<Definition> { _def: Definition }
+          interface Output { pet: Pet; owner: Owner }
+          export declare const appRouter: { _def: { record: { one: QueryProcedure<{ output: Output }> } } };`,
+        'api/tsconfig.json': JSON.stringify({
+          compilerOptions: { ...options, strict: true, types: [], paths: { '~/*': ['./src/*'] } },
+          references: [{ path: '../models' }],
+        }),
+      };
+      for (const [path, text] of Object.entries(files)) {
+        await mkdir(dirname(at(path)), { recursive: true });
+        await writeFile(at(path), text);
+      }
+      await mkdir(at('node_modules/@shop'), { recursive: true });
+      await symlink(at('models'), at('node_modules/@shop/models'), 'junction');
+      const { open, outputs } = describeOutputs({ file: at('api/src/router.ts') });
+      expect(open).toEqual([]);
+      expect(Object.keys(outputs.$defs)).toEqual(['Output', 'Owner', 'Pet', 'Tag']);
+    },
+  );
+
+  it('names a recursive type of a package by its own name, or by the property that leads to it', async () => {
+    const sdk = join(folder, 'node_modules', 'recursive');
+    await mkdir(sdk, { recursive: true });
+    await writeFile(
+      join(sdk, 'index.d.ts'),
+      `export interface Tree<Value> { value: Value; next?: Tree<Value> }
+      export interface Board { cell: { neighbours: Board['cell'][] } }`,
+    );
+    const router = join(folder, 'recursive.ts');
+    await writeFile(
+      router,
+      `import type { Board, Tree } from 'recursive';
+      interface QueryProcedure<Definition> { _def: Definition }
+      type Outputs = { board: QueryProcedure<{ output: Board }>; tree: QueryProcedure<{ output: Tree<string> }> };
+      export declare const appRouter: { _def: { record: Outputs } };`,
+    );
+    const { outputs } = describeOutputs({ file: router });
+    expect(Object.keys(outputs.$defs)).toEqual(['Neighbours', 'Tree']);
+  });
+
+  it('says in one sentence why the process of the compiler has failed', async () => {
+    vi.stubEnv('NODE_OPTIONS', `--import=data:text/javascript,throw%20new%20RangeError('Out%20of%20order')`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { stderr, code } = await typesCommand(['outputs', '--router', file, '--export', 'namedRouter']);
+    expect([stderr, code]).toEqual([`The types of ${file} cannot be read: Out of order\n`, 1]);
+  });
+
   it('reads what each event of a subscription is', () => {
     expect(read('eventRouter').outputs.procedures).toEqual({
       observable: { type: 'string' },
@@ -134,7 +197,7 @@ describe('trpc-gateway-typegen outputs', () => {
     expect(written).toEqual(read('namedRouter').outputs);
     // As a formatter leaves it.
     await writeFile(out, JSON.stringify(written));
-    expect(await typesCommand([...command, '--check'])).toEqual({ stderr: '', code: 0 });
+    expect(await typesCommand([...command, '--check'])).toEqual({ code: 0 });
   });
 
   it('says what is wrong with its arguments', async () => {

@@ -1,0 +1,154 @@
+import { isObject } from '../http/isObject.ts';
+import { isNever, mapSchemas, type Schema } from './schema.ts';
+import type { JsonSchema } from './toolSchema.ts';
+
+/** The formats of texts that OpenAI accepts with `strict`. Others are in the description. */
+const portableFormats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
+
+/** The keywords that say something, and restrict nothing. */
+const annotations = new Set(['default', 'deprecated', 'description', 'examples', 'title']);
+
+/**
+ * Writes the schema of a tool so that the APIs of Anthropic, OpenAI and Gemini accept it, also from a client that leaves out the
+ * keywords that Gemini does not know. The schema accepts at least what it accepted before, and descriptions say the rest.
+ * The rules and their sources are in `providerProblems.ts` of packages/testing.
+ */
+export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
+  const definitions = { ...($defs as Readonly<Record<string, JsonSchema>> | undefined) };
+  let name = 'any';
+  while (Object.hasOwn(definitions, name)) name += '_';
+  const any = { $ref: `#/$defs/${name}` };
+
+  const write = (schema: object): JsonSchema =>
+    writeNode(
+      mapSchemas(schema, (nested, keyword) => (keyword === 'not' ? nested : write(nested))) as JsonSchema,
+    );
+
+  /** Writes a schema whose nested schemas are written. */
+  function writeNode({ oneOf, ...schema }: JsonSchema): JsonSchema {
+    if (oneOf) return writeNode({ ...schema, anyOf: oneOf });
+    const { allOf, anyOf, description, format, properties, type } = schema;
+    if ('const' in schema || 'enum' in schema) return writeConstants(schema);
+    if (Array.isArray(type)) return writeTypes(schema);
+    if (typeof format === 'string' && !portableFormats.test(format)) {
+      const { format: _format, ...others } = schema;
+      const said = type === 'string' ? join(description, `Format: ${format}.`) : description;
+      return writeNode({ ...others, ...(said !== undefined && { description: said }) });
+    }
+    if (anyOf) return writeUnion(schema);
+    if (type === 'array') return { ...schema, ...itemsOf(schema, any) };
+    if (type === 'object' || properties) return { type: 'object', ...schema, ...propertiesOf(schema) };
+    if (allOf) return writeIntersection(schema);
+    const isAny = Object.keys(schema).every((keyword) => annotations.has(keyword));
+    return isAny ? describe(any, schema) : schema;
+  }
+
+  /** Gemini accepts enumerations of texts alone, and no empty one. A client may write a constant as an enumeration. */
+  function writeConstants({ const: only, enum: all = [only], ...schema }: JsonSchema): JsonSchema {
+    const values = all as readonly unknown[];
+    const texts = values.filter((value) => typeof value === 'string' && value !== '');
+    const others = Map.groupBy(
+      values.filter((value) => typeof value !== 'string'),
+      (value) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value),
+    );
+    const members = [
+      ...(texts.length > 0 ? [{ type: 'string', enum: texts }] : []),
+      ...(values.includes('') ? [{ type: 'string', maxLength: 0 }] : []),
+      ...Array.from(others, ([type, each]) =>
+        type === 'null' ? { type } : writeNode({ type, description: valuesText(each) }),
+      ),
+    ];
+    const { type: _type, ...beside } = schema;
+    return writeUnion({ ...beside, anyOf: members });
+  }
+
+  function writeTypes({ type: types, ...schema }: JsonSchema): JsonSchema {
+    const keywords = Map.groupBy(Object.entries(schema), ([keyword]) => annotations.has(keyword));
+    const own = Object.fromEntries(keywords.get(false) ?? []);
+    const members = (types as readonly string[]).map((type) =>
+      type === 'null' ? { type } : writeNode({ ...own, type }),
+    );
+    return writeUnion({ ...Object.fromEntries(keywords.get(true) ?? []), anyOf: members });
+  }
+
+  /** Without a type that all parts have, the first part is left. */
+  function writeIntersection({ allOf, ...schema }: JsonSchema): JsonSchema {
+    const parts = allOf as readonly JsonSchema[];
+    const members = parts.flatMap((part) => (part['anyOf'] as readonly JsonSchema[] | undefined) ?? part);
+    const [type, ...others] = members.map(
+      ({ $ref, type: own }) => own ?? definitions[String($ref).replace('#/$defs/', '')]?.['type'],
+    );
+    const isSame = type !== undefined && others.every((other) => other === type);
+    return isSame ? { type, ...schema, allOf } : describe(parts[0] ?? any, schema);
+  }
+
+  const whole = write(root);
+  for (const [key, schema] of Object.entries(definitions)) definitions[key] = write(schema);
+  if (JSON.stringify([whole, definitions]).includes(any.$ref)) definitions[name] = anyJson(any);
+  return Object.keys(definitions).length > 0 ? { ...whole, $defs: definitions } : whole;
+}
+
+/** Gemini on Vertex AI accepts nothing beside `anyOf`, so its first member has the description. */
+function writeUnion({ anyOf, ...beside }: JsonSchema): JsonSchema {
+  const members = (anyOf as readonly JsonSchema[])
+    .flatMap((member) =>
+      Object.keys(member).join() === 'anyOf' ? (member['anyOf'] as readonly JsonSchema[]) : member,
+    )
+    .filter((member) => !isNever(member as Schema));
+  if (Object.keys(beside).some((keyword) => !annotations.has(keyword))) return { ...beside, anyOf: members };
+  const [first = {}, ...others] = members;
+  const described = describe(first, beside);
+  return others.length > 0 ? { anyOf: [described, ...others] } : described;
+}
+
+/** Adds annotations to a schema. Gemini accepts only these two beside a reference. */
+function describe(schema: JsonSchema, { description, ...others }: JsonSchema): JsonSchema {
+  const said = join(description, schema['description']);
+  const { default: value } = others;
+  return {
+    ...('$ref' in schema ? 'default' in others && { default: value } : others),
+    ...schema,
+    ...(said !== undefined && { description: said }),
+  };
+}
+
+const join = (...texts: readonly unknown[]): string | undefined =>
+  texts.filter((text) => typeof text === 'string').join(' ') || undefined;
+
+const valuesText = (values: readonly unknown[]): string => {
+  const texts = values.map((value) => JSON.stringify(value));
+  return texts.length === 1 ? `Must be ${texts[0]}.` : `One of ${texts.join(', ')}.`;
+};
+
+/** OpenAI and Gemini require `items`, also of a tuple. There they have no effect: its elements are known, and it has no more. */
+function itemsOf({ items, maxItems, prefixItems = [] }: JsonSchema, any: JsonSchema): JsonSchema {
+  if (items === undefined || items === true) return { items: any };
+  if (isObject(items) && !isNever(items)) return { items };
+  const elements = prefixItems as readonly JsonSchema[];
+  const distinct = [...new Map(elements.map((each) => [JSON.stringify(each), each])).values()];
+  return {
+    items: distinct.length > 0 ? writeUnion({ anyOf: distinct }) : any,
+    maxItems: maxItems ?? elements.length,
+  };
+}
+
+/** Gemini requires the schema of each required property, and a type of each. One that must be absent has none. */
+function propertiesOf({ additionalProperties, properties, required = [] }: Schema): JsonSchema {
+  const hasOthers = isObject(additionalProperties) && !isNever(additionalProperties);
+  const others = hasOthers ? required.map((name) => [name, additionalProperties] as const) : [];
+  const all = Object.entries({ ...Object.fromEntries(others), ...properties });
+  const sent = Object.fromEntries(all.filter(([, schema]) => !isNever(schema)));
+  return {
+    ...(all.length > 0 && { properties: sent }),
+    ...(required.length > 0 && { required: required.filter((name) => Object.hasOwn(sent, name)) }),
+    ...(isObject(additionalProperties) && !hasOthers && { additionalProperties: false }),
+  };
+}
+
+/** Any JSON: a schema without a type is rejected by Gemini, and by clients of OpenAI. */
+const anyJson = (any: JsonSchema): JsonSchema => ({
+  anyOf: [
+    ...['string', 'number', 'boolean', 'null', 'object'].map((type) => ({ type })),
+    { type: 'array', items: any },
+  ],
+});
