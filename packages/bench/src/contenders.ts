@@ -144,6 +144,14 @@ export const contenders: readonly Contender[] = [
     command: bun(at('./contenders/bun.ts')),
     cases: restCases,
   }),
+  contender({
+    name: 'bun-guarded',
+    title: 'Bun by hand, the same guarantees',
+    runtime: 'bun',
+    command: bun(at('./contenders/bunWithGuarantees.ts')),
+    headers: 'all',
+    cases: restCases,
+  }),
   // Its plugin for tRPC was not tried.
   contender({
     name: 'elysia',
