@@ -131,6 +131,14 @@ export const contenders: readonly Contender[] = [
     command: node(at('./contenders/trpc.ts')),
     cases: [...restCases, ...rpcCases],
   }),
+  contender({
+    name: 'bun-guarded',
+    title: 'Bun by hand, the same guarantees',
+    runtime: 'bun',
+    command: bun(at('./contenders/bunWithGuarantees.ts')),
+    headers: 'all',
+    cases: restCases,
+  }),
   // Its plugin for tRPC was not tried.
   contender({
     name: 'elysia',

@@ -32,12 +32,10 @@ export const bunDifferences: readonly BunDifference[] = [
     ],
   },
   {
-    why: 'Bun closes a WebSocket with 1009 for a message that is far too large, and opens one despite Connection: close.',
+    why: 'Bun closes a WebSocket with 1009 for a message that is far too large.',
     cases: [
       'a WebSocket is closed for a message that is far too large, and limited is called with message-bytes',
       'a WebSocket with maxMessageSize: 1000000 and a message of 1000001 bytes: closed with 1006',
-      'an upgrade request with Connection: close is handled as a normal request',
-      'an upgrade request with Connection: upgrade, close is handled as a normal request',
     ],
   },
   {

@@ -49,7 +49,8 @@ const results: Readonly<Record<string, Compared>> = {
   events: {
     title: 'event, each of 200 subscribers, node:http',
     unit: 'µs',
-    ...(JSON.parse(await run('events.ts')) as { readonly ours: number; readonly peer: number }),
+    ours: Number(await run('events.ts', 'gateway')),
+    peer: Number(await run('events.ts', 'trpc')),
   },
 };
 const floors = (await readFloors())['in-process'] ?? {};

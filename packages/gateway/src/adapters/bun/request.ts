@@ -17,6 +17,8 @@ export class BunRequest extends FetchRequest {
   readonly #server: NativeServer;
   /** Whether the service has responded. */
   hasResponse = false;
+  /** Whether the client requests that its connection closes: Bun does that, but does not say so in the response. */
+  isLast = false;
   #address: string | undefined;
   #body: Bytes | undefined;
   /** Created for a body that is read in chunks. */

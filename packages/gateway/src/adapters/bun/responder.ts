@@ -13,7 +13,7 @@ import {
   targetTooLong,
   unavailableTo,
 } from '../serve/rejections.ts';
-import { headRejections, isValidHost } from '../serve/requestHead.ts';
+import { closeOption, headRejections, isValidHost, upgradeOption } from '../serve/requestHead.ts';
 import { ServiceResponder } from '../serve/serviceResponder.ts';
 import type { ServeSettings } from '../serve/serveOptions.ts';
 import type { NativeRequest, NativeServer } from './native.ts';
@@ -88,6 +88,10 @@ export class BunResponder extends ServiceResponder {
   }
 
   #receive(request: BunRequest, server: NativeServer): Outcome {
+    const connection = request.header('connection') ?? 'keep-alive';
+    // Nearly every request has it, or nothing.
+    const hasOptions = connection !== 'keep-alive';
+    if (hasOptions) request.isLast = closeOption.test(connection);
     const { size, closingSockets } = this.#sockets;
     if (server.pendingRequests + size + closingSockets > this.#settings.maxConnections) {
       return this.#rejectLast(request, busyRejection);
@@ -98,15 +102,20 @@ export class BunResponder extends ServiceResponder {
     if (path.length + (query === '' ? 0 : query.length + 1) > maxHeaderSize) {
       return this.#reject(request, targetTooLong(maxHeaderSize));
     }
-    // Bun checks the rest of the handshake (RFC 6455 §4.2.1).
-    if (request.method === 'GET' && request.header('upgrade')?.toLowerCase() === 'websocket') {
-      // Bun has neither of them after the handshake.
-      request.remoteAddress();
-      request.keep();
-      const decision = this.#sockets.decide(request);
-      if (decision) return this.#upgrade(request, server, decision);
-    }
+    const isUpgrade = hasOptions && !request.isLast && upgradeOption.test(connection);
+    const decision = isUpgrade ? this.#decide(request) : undefined;
+    if (decision) return this.#upgrade(request, server, decision);
     return request.hasSmallBody ? this.#receiveBody(request) : this.#handle(request);
+  }
+
+  /** Decides whether a request becomes a WebSocket. Bun checks the rest of the handshake (RFC 6455 §4.2.1). */
+  #decide(request: BunRequest): ReturnType<OpenSockets['decide']> {
+    if (request.method !== 'GET' || request.header('upgrade')?.toLowerCase() !== 'websocket')
+      return undefined;
+    // Bun has neither of them after the handshake.
+    request.remoteAddress();
+    request.keep();
+    return this.#sockets.decide(request);
   }
 
   #receiveBody(request: BunRequest): Promise<Response> {

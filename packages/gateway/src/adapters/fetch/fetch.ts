@@ -4,7 +4,7 @@ import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { FetchRequest } from '../serve/fetchRequest.ts';
 import { createResponse, onBun } from '../serve/fetchResponse.ts';
 import { defaultRejection, internalErrorResponse } from '../serve/rejections.ts';
-import { headRejections } from '../serve/requestHead.ts';
+import { closeOption, headRejections } from '../serve/requestHead.ts';
 
 /** Options of `gateway.fetch`. */
 export interface FetchInit {
@@ -60,7 +60,9 @@ export function createFetch({
       response = internalErrorResponse;
     }
     const native = createResponse(received, response);
-    if (onBun && received.isLast) native.headers.set('connection', 'close');
+    // Bun then closes the connection, but does not say so in the response.
+    if (onBun && closeOption.test(received.header('connection') ?? ''))
+      native.headers.set('connection', 'close');
     return native;
   }
 

@@ -1,6 +1,5 @@
 // Hot path: one object per request.
 import { BodyTooLargeError, type Bytes, type HttpRequest } from '../../http/request.ts';
-import { closeOption } from './requestHead.ts';
 
 /** Number of chunks of a body that are joined: unjoined, chunks of one byte take some 200 times their bytes. */
 const joinedChunks = 64;
@@ -43,12 +42,6 @@ export class FetchRequest implements HttpRequest {
 
   get scheme(): 'http' | 'https' {
     return this.native.url.startsWith('https:') ? 'https' : 'http';
-  }
-
-  /** Whether the request has `Connection: close`: Bun then closes the connection, but does not say so in the response. */
-  get isLast(): boolean {
-    const connection = this.header('connection');
-    return connection !== undefined && connection !== 'keep-alive' && closeOption.test(connection);
   }
 
   header(name: string): string | undefined {

@@ -13,6 +13,7 @@ import {
 import type { Bytes } from '../../http/request.ts';
 import type { FetchRequest } from './fetchRequest.ts';
 import { internalErrorResponse } from './rejections.ts';
+import { nonPrintable } from './requestHead.ts';
 
 /** Bun, which leaves out `Date` in a response to HEAD, and `Connection: close` (`FetchRequest.isLast`). */
 export const onBun = 'Bun' in globalThis;
@@ -62,6 +63,8 @@ const bytesOf = (body: string | Uint8Array | undefined) =>
  */
 class NativeHeaders {
   readonly #native = new Headers();
+  /** Whether the shared headers have a `Content-Type`. */
+  readonly hasType: boolean;
   /**
    * The names of the own headers of the last response, which are still set. Nearly every response has the same, so each
    * is replaced, and not added and removed: a third of the time on Bun, a fifth on Node.
@@ -70,6 +73,7 @@ class NativeHeaders {
 
   constructor(shared: readonly Header[]) {
     append(this.#native, shared);
+    this.hasType = this.#native.has('content-type');
   }
 
   /** Returns the headers of a response, until those of the next one are set. @throws {TypeError} for an invalid header */
@@ -78,7 +82,12 @@ class NativeHeaders {
       // Not `set`, which would replace a shared header.
       return append(new Headers(this.#native), own);
     }
-    for (const header of own) this.#native.set(header[0], writableValue(header));
+    // The names were checked when they were set before.
+    for (const header of own) {
+      const value: unknown = header[1];
+      const isPlain = typeof value === 'string' && !nonPrintable.test(value);
+      this.#native.set(header[0], isPlain ? value : writableValue(header));
+    }
     return this.#native;
   }
 
@@ -89,6 +98,7 @@ class NativeHeaders {
     const names = own.map(([name]) => name);
     const isRepeated = new Set(names.map((name) => name.toLowerCase())).size < names.length;
     if (isRepeated || names.some((name) => this.#native.has(name))) return false;
+    if (!own.every(isWritableHeader)) return false;
     this.#ownNames = names;
     return true;
   }
@@ -110,17 +120,18 @@ function withHeaders(
 ): Response {
   if (!responseCopiesHeaders()) {
     const copy = append(append(new Headers(), sharedHeaders), headers);
-    return create(status, copy, body, writesTexts);
+    return create(status, copy, body, writesTexts && copy.has('content-type'));
   }
   let all = nativeHeaders.get(sharedHeaders);
   if (all === undefined) nativeHeaders.set(sharedHeaders, (all = new NativeHeaders(sharedHeaders)));
-  return create(status, all.with(headers), body, writesTexts);
+  const native = all.with(headers);
+  return create(status, native, body, writesTexts && (all.hasType || native.has('content-type')));
 }
 
+/** @param writesTexts as for `createResponse`. Without a `Content-Type`, `Response` would add one for a string. */
 function create(status: number, headers: Headers, body: NativeBody, writesTexts: boolean): Response {
-  // For a string, `Response` would add a missing Content-Type, and undici takes 0.7 µs more.
-  const isText = writesTexts && typeof body === 'string' && headers.has('content-type');
-  const sent = typeof body === 'string' && !isText ? utf8Bytes(body) : body;
+  // Of a string, undici makes a response in 0.7 µs more.
+  const sent = typeof body === 'string' && !writesTexts ? utf8Bytes(body) : body;
   // Cloudflare Workers would compress a body with Content-Encoding again. Other hosts ignore the member.
   const init = { status, headers, encodeBody: 'manual' };
   // The types exclude bytes in shared memory, which `isBody` does not.

@@ -49,7 +49,8 @@ export const nonPrintable = /[^\t -~]/;
 export const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/;
 /** The option of `Connection` that makes a request the last of its connection (RFC 9112 §9.6). */
 export const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
-const upgradeOption = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
+/** The option of `Connection` that belongs to `Upgrade` (RFC 9110 §7.8). */
+export const upgradeOption = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 
 /**
  * The head of the request that is being read. Each adapter uses one object for all requests, since it reads one request
