@@ -90,6 +90,7 @@ export class Recorder {
       error,
       callErrors: hasFailed && !isUnsent ? callErrorsOf(context, called) : undefined,
       isReplay: context.response.isReplayed,
+      isResultCut: outcome.isResultCut || undefined,
     };
     if (telemetry === undefined) return this.#emit(record, failedCalls);
     const trace = tryHook((each) => each.trace, telemetry);

@@ -29,6 +29,8 @@ export class RequestOutcome {
   isPending = false;
   /** Whether its call has ended after its deadline: its outcome and its record are those of the deadline. */
   isLate = false;
+  /** Whether elements of a tool's result were left out, or a short text has taken its place. */
+  isResultCut = false;
   /** The code of the last error of its calls, which a stored response keeps. */
   errorCode: string | undefined = undefined;
   /** The codes of the calls that failed, by their index in the request; `undefined` if none did. */
