@@ -508,10 +508,14 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
   ['a list of quotes', (size) => ['"'.repeat(size)], 4],
   ['a text', (size) => 'a'.repeat(size), 1],
   ['a text of quotes', (size) => '"'.repeat(size), 2],
-])('maxResponseSize limits %s as it is sent, in each revision', async (_what, value, sent) => {
+])('maxResponseSize limits %s as it is sent, in each revision', async (what, value, sent) => {
+  const output = what.startsWith('an object') ? z.object({ d: z.string() }) : z.any();
   const gateway = await serve(
     {
-      query: tool.input(z.object({ size: z.int() })).query(({ input }) => value(input.size)),
+      query: tool
+        .input(z.object({ size: z.int() }))
+        .output(output)
+        .query(({ input }) => value(input.size) as { d: string }),
       stream: tool.input(z.object({ size: z.int() })).subscription(async function* stream({ input }) {
         yield value(input.size);
       }),
