@@ -188,6 +188,16 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
     `trpc-gateway: APIs of models reject these names of properties: "filter[id]" of add, "${'a'.repeat(65)}" of wide. Use at most 64 letters, digits and "_", the first of them no digit.`,
   ],
   [
+    'with outputs that may be larger than maxResultBytes',
+    {
+      pages: tool.output(z.array(z.object({ text: z.string().max(1000) })).max(81)).query(() => []),
+      page: tool.output(z.string().max(80_000)).query(() => ''),
+      any: tool.output(z.array(z.string())).query(() => []),
+    },
+    {},
+    'trpc-gateway: by their schemas, outputs of these tools may be larger than maxResultBytes, and are then cut, or errors: pages. Declare less, or set mcp: { maxResultBytes: … }.',
+  ],
+  [
     'with names that only MCP allows',
     Object.fromEntries(
       ['x'.repeat(128), 'books.add', '2nd', 'good'].map((name, at) => [
