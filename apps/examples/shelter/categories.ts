@@ -21,7 +21,8 @@ const byId = z.object({ categoryId: Id });
 export const categoryProcedures = {
   listCategories: procedure
     .meta({
-      mcp: { description: 'Lists the categories of animals.' },
+      // `createAnimal` needs them all.
+      mcp: { description: 'Lists the categories of animals.', maxResultBytes: 100_000 },
       openapi: {
         method: 'GET',
         path: '/categories',

@@ -67,6 +67,8 @@ async function startShelter(
     document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     authentication: jwt({ ...options.accepts, type: 'at+jwt' }),
     mcp: mcp({
+      // A page of animals has some 10 kB, unless their names are long.
+      maxResultBytes: 20_000,
       instructions:
         'Read listCategories before createAnimal. Before adoptAnimal, find the animal: its status must be available. An adoption cannot be undone, so ask the person first.',
     }),

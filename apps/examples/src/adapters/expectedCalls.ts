@@ -8,7 +8,7 @@ export const expectedCalls = {
     { id: 2, title: 'Emma' },
     { code: 'BAD_REQUEST', message: 'id: must be an integer, such as 42 or -7.', status: 400 },
   ],
-  mcp: { result: { structuredContent: { id: 1, title: 'Middlemarch' } } },
+  mcp: { result: { content: [{ text: '{"id":1,"title":"Middlemarch"}' }] } },
   events: ['"Nothing happened."', '"Nothing happened."'],
   websocket: { id: 1, title: 'Middlemarch' },
   docs: [200, 200, 200],

@@ -4,6 +4,7 @@ import { createFailedAttempts, type FailedAttempts } from '../auth/failedAttempt
 import { createCredentialOrigins, toolOriginPolicy } from '../auth/origins.ts';
 import { scopesPolicy } from '../auth/scopes.ts';
 import { CallRunner } from '../calls/callRunner.ts';
+import { createOutputReport } from '../calls/reportOutput.ts';
 import { createClientAddress, type ClientAddress } from '../calls/clientAddress.ts';
 import { errorMapper, type ToError } from '../calls/mapError.ts';
 import { requirePolicies } from '../calls/policy.ts';
@@ -44,7 +45,12 @@ export function createPolicies(
 ): SharedPolicies {
   const isProtected = schemes.length > 0;
   const mapError = options.mapError && errorMapper(options.mapError);
-  const calls = new CallRunner(limits, options.telemetry !== undefined, mapError);
+  const calls = new CallRunner(
+    limits,
+    options.telemetry !== undefined,
+    mapError,
+    options.router._def._config.isDev ? createOutputReport() : undefined,
+  );
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);

@@ -21,14 +21,27 @@ export class CallRunner implements RequestPolicy {
   readonly #deadlines: Deadlines;
   readonly #run: typeof executeObserved;
 
-  /** @param toError maps the errors of calls; `undefined` without `mapError` */
-  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, toError?: ToError) {
+  /**
+   * @param toError maps the errors of calls; `undefined` without `mapError`
+   * @param onOutcome receives the outcome of each call, in development
+   */
+  constructor(
+    { maxInFlight, callTimeoutMs }: Limits,
+    isObserved = false,
+    toError?: ToError,
+    onOutcome?: (procedure: Procedure, outcome: unknown) => void,
+  ) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
     const run = isObserved ? executeObserved : execute;
-    const mapped = (outcome: unknown) =>
-      outcome instanceof Failure && toError ? new Failure(toError(outcome.error)) : outcome;
-    this.#run = toError ? (...call) => mapMaybePromise(run(...call), mapped) : run;
+    this.#run =
+      toError || onOutcome
+        ? (...call) =>
+            mapMaybePromise(run(...call), (outcome) => {
+              onOutcome?.(call[0], outcome);
+              return toError && outcome instanceof Failure ? new Failure(toError(outcome.error)) : outcome;
+            })
+        : run;
   }
 
   /** The number of pending calls. A call that completes synchronously is never counted. */

@@ -10,7 +10,8 @@ const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength)
 /**
  * Whether a text is too large. It checks the length first, which is cheap: a UTF-16 code unit is 1 to 3 bytes in UTF-8.
  */
-const isLarger = (text: string, maxBytes: number) => text.length > maxBytes || utf8Length(text) > maxBytes;
+export const isLarger = (text: string, maxBytes: number): boolean =>
+  text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes);
 
 /** Whether `JSON.stringify` failed because its result would exceed the longest string (V8: 512 MiB, Bun: 2 GiB). */
 const isTooLongForString = (cause: unknown): boolean =>
@@ -29,9 +30,7 @@ export function boundedJson(
   try {
     // TypeScript types the result as `string`, but it may be undefined.
     const text = JSON.stringify(value, replacer) as string | undefined;
-    // A UTF-16 code unit is at most 3 bytes of UTF-8. Checked here, since nearly every text is that short.
-    if (text === undefined || text.length * 3 <= maxBytes) return text;
-    if (!isLarger(text, effectiveLimit(maxBytes))) return text;
+    if (text === undefined || !isLarger(text, effectiveLimit(maxBytes))) return text;
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
   }
@@ -50,8 +49,11 @@ export function requireBytes(text: string, other: string, maxBytes: number): voi
 }
 
 // 413, not 503: the same request would meet the same limit again.
-const tooLarge = (message: string) =>
+const tooLarge = (message: string): LimitError =>
   new LimitError('response-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
+
+/** Creates the error for the result of a tool. */
+export const resultTooLarge = tooLarge;
 
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>

@@ -191,6 +191,11 @@ export interface McpMeta {
    * deprecated operation begins with "Deprecated".
    */
   readonly description?: string;
+  /**
+   * The largest result, in bytes; a larger one is cut, or an error. At least 1,000. Above 50,000, Claude Code takes it as its own
+   * limit for this tool (`anthropic/maxResultSizeChars`), too. Default: the option of `mcp()`, 80,000.
+   */
+  readonly maxResultBytes?: number;
   /** Hints for the client, which may ask its user before a call. They check nothing. */
   readonly annotations?: {
     /** A name for people, for clients that do not know `title`. */

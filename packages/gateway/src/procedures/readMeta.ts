@@ -150,11 +150,18 @@ const restRules: OptionRules<RestMeta> = {
 /** Matches a scope-token (RFC 6749 §3.3). */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
+/** The rule of `maxResultBytes`. Below, not even the text about a cut has room. */
+export const maxResultBytes = optional(
+  (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 1000),
+  'an integer of at least 1000, or Infinity for no limit but maxResponseSize',
+);
+
 const toolRules: OptionRules<McpMeta> = {
   enabled: flag,
   name: text,
   title: text,
   description: text,
+  maxResultBytes,
   annotations: optional(isObject, 'an object, such as annotations: { destructiveHint: true }', {
     title: text,
     readOnlyHint: flag,

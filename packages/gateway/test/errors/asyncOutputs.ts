@@ -63,7 +63,7 @@ export const asyncOutputs: Readonly<Record<string, AsyncOutput>> = {
   },
 };
 
-const t = initTRPC.meta<GatewayMeta>().create();
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const input = z.object({ name: z.string() });
 interface Call {
   readonly input: z.infer<typeof input>;

@@ -11,7 +11,7 @@ describe.each(revisions)('results in %s', (revision) => {
   const options = { revision };
   const complete = revision === '2026-07-28' ? { resultType: 'complete' } : {};
 
-  it('an object is text and structured content', async () => {
+  it('an object of an output schema is text and structured content', async () => {
     const { server, records } = await start();
     const reply = await call(server, 'books_add', { id: 1, title: 'A "book"' }, options);
     expect(reply.status).toBe(200);
@@ -37,8 +37,9 @@ describe.each(revisions)('results in %s', (revision) => {
   it.each([
     ['books_list', { limit: 1 }, '[{"id":0,"title":"Book 0"}]'],
     ['books_count', undefined, '3'],
+    ['expensive', undefined, '{"done":true}'],
     ['test_simple_text', {}, 'This is a simple text response for testing.'],
-  ])('the output of %s, which is no object, is text', async (name, args, text) => {
+  ])('the output of %s, which has no schema of an object, is text', async (name, args, text) => {
     const { server } = await start();
     const { message } = await call(server, name, args, options);
     expect(message?.result).toEqual({ content: [{ type: 'text', text }], ...complete });
@@ -100,7 +101,6 @@ describe.each(revisions)('results in %s', (revision) => {
       id: 1,
       result: {
         content: [{ type: 'text', text: '{"step":3}' }],
-        structuredContent: { step: 3 },
         ...complete,
       },
     });
@@ -111,7 +111,7 @@ describe.each(revisions)('results in %s', (revision) => {
   it('without a token a subscription has a result only', async () => {
     const { server } = await start();
     const { messages } = await call(server, 'steps', { count: 2 }, options);
-    expect(messages).toMatchObject([{ result: { structuredContent: { step: 2 } } }]);
+    expect(messages).toMatchObject([{ result: { content: [{ text: '{"step":2}' }] } }]);
     const none = await call(server, 'steps', { count: 0 }, options);
     expect(none.messages).toMatchObject([{ result: { content: [] } }]);
   });

@@ -118,6 +118,31 @@ describe.each<[name: string, connect: Connect, version: string]>([
     }
   });
 
+  it.each(['books_archive', 'books_archiveWithoutSchema'])(
+    'receives each element of %s once, which is too large for one result',
+    async (name) => {
+      const { client } = await open();
+      await client.listTools();
+      const ids: number[] = [];
+      const args: Record<string, number> = {};
+      for (let cursor: number | undefined = 0; cursor !== undefined;) {
+        const { content, structuredContent } = await client.callTool({ name, arguments: args });
+        const [output = '', cut] = content.map(({ text = '' }) => text);
+        const { books, next } = JSON.parse(output) as { books: { id: number }[]; next?: number };
+        const whole = { books, ...(next !== undefined && { next }), ...(cut !== undefined && { cut }) };
+        expect(structuredContent).toEqual(name === 'books_archive' ? whole : undefined);
+        const [, limit] = /repeat the call with limit: (\d+), and continue with cursor/.exec(cut ?? '') ?? [];
+        if (limit === undefined) {
+          ids.push(...books.map(({ id }) => id));
+          cursor = next;
+          args['cursor'] = cursor ?? 0;
+        } else args['limit'] = Number(limit);
+      }
+      expect(args['limit']).toBeGreaterThan(1000);
+      expect(ids).toEqual(Array.from({ length: 3000 }, (_, id) => id));
+    },
+  );
+
   it('receives progress, and the last value', async () => {
     const { client } = await open();
     const received: unknown[] = [];
@@ -130,7 +155,7 @@ describe.each<[name: string, connect: Connect, version: string]>([
       [2, '{"step":2}'],
       [3, '{"step":3}'],
     ]);
-    expect(result.structuredContent).toEqual({ step: 3 });
+    expect(result.content).toMatchObject([{ text: '{"step":3}' }]);
   });
 
   it('cancels a call', async () => {

@@ -52,7 +52,7 @@ describe.each(revisions)('credentials in %s', (revision) => {
       'error="insufficient_scope", scope="books:secret"',
     );
     const { message } = await call(server, 'books_secret', {}, withToken('keeper'));
-    expect(message?.result).toMatchObject({ structuredContent: { secret: true } });
+    expect(message?.result).toMatchObject({ content: [{ text: '{"secret":true}' }] });
   });
 
   it('a token that is revoked is 401 from then on, and ends a running subscription', async () => {

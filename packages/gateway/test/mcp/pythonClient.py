@@ -5,6 +5,7 @@ Prints one JSON object for each era. `pythonClient.ts` compares them.
 
 import asyncio
 import json
+import re
 import sys
 
 import httpx2
@@ -17,6 +18,23 @@ async def call(client, name, arguments=None, **options):
     result = await client.call_tool(name, arguments or {}, **options)
     texts = [each.text for each in result.content if each.type == "text"]
     return {"text": texts, "structured": result.structured_content, "isError": bool(result.is_error)}
+
+
+async def read_all(client, name):
+    """Reads the pages of a list that is too large for one result, and says whether both copies have the same."""
+    ids, arguments, same = [], {}, True
+    while True:
+        result = await call(client, name, arguments)
+        output, *cut = result["text"]
+        page = json.loads(output)
+        same = same and result["structured"] in (None, {**page, **({"cut": cut[0]} if cut else {})})
+        if cut:
+            arguments = {**arguments, "limit": int(re.search(r"limit: (\d+)", cut[0])[1])}
+            continue
+        ids += [book["id"] for book in page["books"]]
+        if "next" not in page:
+            return same and ids == list(range(3000))
+        arguments = {**arguments, "cursor": page["next"]}
 
 
 async def outcomes(url, token, mode):
@@ -42,6 +60,9 @@ async def outcomes(url, token, mode):
                 "invalid": await call(client, "books_add", {"id": "one"}),
                 "last": await call(client, "steps", {"count": 3}, progress_callback=on_progress),
                 "steps": steps,
+                "archives": [
+                    await read_all(client, name) for name in ["books_archive", "books_archiveWithoutSchema"]
+                ],
                 "rejected": rejected,
             }
 

@@ -24,9 +24,10 @@ const expected = {
   added: { id: 1, title: 'A' },
   declared: { code: 'OUT_OF_STOCK', status: 409, data: { left: 2 } },
   invalid: { code: 'BAD_REQUEST', status: 400 },
-  last: { step: 3 },
+  last: ['{"step":3}'],
   steps: [1, 2, 3].map((step) => [step, `{"step":${step}}`]),
   rejected: 'The token does not have the required scope books:secret.',
+  archives: [true, true],
   listed: ['books_add'],
 };
 
@@ -46,6 +47,7 @@ interface Outcome {
   readonly invalid: Result;
   readonly last: Result;
   readonly steps: unknown;
+  readonly archives: unknown;
   readonly rejected: unknown;
 }
 
@@ -55,12 +57,13 @@ function errorOf({ isError, text: [text = ''] }: Result): unknown {
   return error;
 }
 
-const received = ({ added, declared, invalid, last, steps, rejected, tools }: Outcome) => ({
+const received = ({ added, archives, declared, invalid, last, steps, rejected, tools }: Outcome) => ({
   added: added.structured,
   declared: errorOf(declared),
   invalid: errorOf(invalid),
-  last: last.structured,
+  last: last.text,
   steps,
+  archives,
   rejected,
   listed: tools.filter((name) => ['books_add', 'books_secret'].includes(name)),
 });

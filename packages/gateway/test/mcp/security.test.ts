@@ -124,7 +124,7 @@ it('calls of many callers at once have their own results', async () => {
   const { server } = await start({ whoami });
   const users = Array.from({ length: 200 }, (_, index) => `user${index}`);
   const replies = await Promise.all(users.map((user) => call(server, 'whoami', {}, { ...as(user), id: 1 })));
-  expect(replies.map(({ message }) => message?.result?.['structuredContent'])).toEqual(
-    users.map((user) => ({ user })),
+  expect(replies.map(({ message }) => message?.result)).toMatchObject(
+    users.map((user) => ({ content: [{ text: JSON.stringify({ user }) }] })),
   );
 });

@@ -79,7 +79,10 @@ describe.each(revisions)('in %s', (revision) => {
         const closing = server.close({ timeoutMs: 30_000, graceMs: 0 });
         if (has('a port')) await refused(server.port);
         release.resolve();
-        expect((await calling).message).toMatchObject({ id: 1, result: { structuredContent: { step: 3 } } });
+        expect((await calling).message).toMatchObject({
+          id: 1,
+          result: { content: [{ text: '{"step":3}' }] },
+        });
         expect(await closing).toBe(0);
       },
     );

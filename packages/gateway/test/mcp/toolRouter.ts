@@ -40,6 +40,15 @@ const png = Uint8Array.from(
   (unit) => unit.charCodeAt(0),
 );
 
+const Page = z.object({ cursor: z.int().default(0), limit: z.int().default(3000) });
+
+/** Returns a page of 3,000 books, which are some 120 kB. */
+function readArchive({ cursor, limit }: z.output<typeof Page>) {
+  const end = Math.min(cursor + limit, 3000);
+  const books = Array.from({ length: end - cursor }, (_, at) => ({ id: cursor + at, title: 'A long title' }));
+  return { books, next: end < 3000 ? end : undefined };
+}
+
 function createToolRouter(seen: Seen) {
   const wait = async (ms: number, signal: AbortSignal | undefined) => {
     signal?.addEventListener('abort', () => seen.aborted.push(signal.reason), { once: true });
@@ -81,6 +90,11 @@ function createToolRouter(seen: Seen) {
           if (input.id === 404) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no book 404.' });
         }),
       count: tool.output(z.int()).query(() => 3),
+      archive: tool
+        .input(Page)
+        .output(z.object({ books: z.array(Book), next: z.int().optional() }))
+        .query(({ input }) => readArchive(input)),
+      archiveWithoutSchema: tool.input(Page).query(({ input }) => readArchive(input)),
       secret: t.procedure
         .meta({ scopes: ['books:secret'], mcp: { description: 'A tool of the tests.' } })
         .query(() => ({ secret: true })),

@@ -9,6 +9,17 @@ export class ByteContent {
   constructor(content: readonly object[]) {
     this.content = content;
   }
+
+  /** It is an output that JSON has. */
+  toJSON(): object {
+    return { content: this.content };
+  }
+
+  /** The texts in it. A model sees no bytes, and an image or audio otherwise. */
+  get text(): string {
+    const blocks = this.content as readonly { text?: string; resource?: { text?: string } }[];
+    return blocks.map(({ resource, text = resource?.text }) => text ?? '').join('');
+  }
 }
 
 const isBlobs = (value: unknown): value is readonly Blob[] =>

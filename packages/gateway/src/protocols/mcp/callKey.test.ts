@@ -89,7 +89,7 @@ it.each(pairs)(
   async (first, second) => {
     const { gateway, inputs, keys } = await serve('optional');
     const stored = await note(gateway, first);
-    expect(stored).toMatchObject({ isReplayed: false, result: { structuredContent: { count: 1 } } });
+    expect(stored).toMatchObject({ isReplayed: false, result: { content: [{ text: '{"count":1}' }] } });
     expect(stored.result._meta).toBeUndefined();
     expect(await note(gateway, second)).toEqual({
       isReplayed: true,

@@ -7,9 +7,10 @@ import {
   type OptionRules,
 } from '../../checks/optionRules.ts';
 import type { DescribedProcedure, GatewayMeta, McpMeta } from '../../procedures/meta.ts';
-import type { ToolOption } from '../../procedures/readMeta.ts';
+import { maxResultBytes, type ToolOption } from '../../procedures/readMeta.ts';
 import type { McpEndpoint } from '../mcpEndpoint.ts';
 import { createMcpProtocol } from './mcpProtocol.ts';
+import { defaultMaxResultBytes } from './resultLimit.ts';
 import { readTools } from './tools.ts';
 
 export type { McpEndpoint } from '../mcpEndpoint.ts';
@@ -32,6 +33,13 @@ export interface McpOptions<Meta = GatewayMeta> {
    * instructions: 'Search for a book before you add it.'
    */
   readonly instructions?: string;
+  /**
+   * The largest result of a tool, in bytes of UTF-8; `mcp.maxResultBytes` in its metadata takes precedence. A list is cut at a
+   * whole element, and the model is told how to get the rest. Another result is an error, or a short text after a mutation, which
+   * has run. Images and audio do not count. At least 1,000; `Infinity` for no limit but `maxResponseSize`. Default: 80,000, which
+   * are some 25,000 tokens, the default limit of Claude Code.
+   */
+  readonly maxResultBytes?: number;
 }
 
 const rules: OptionRules<McpOptions> = {
@@ -44,6 +52,7 @@ const rules: OptionRules<McpOptions> = {
     'a function, such as mcp({ tools: ({ path }) => ({ description: descriptions[path] }) })',
   ),
   instructions: text,
+  maxResultBytes,
 };
 
 /**
@@ -57,12 +66,12 @@ const rules: OptionRules<McpOptions> = {
  */
 export function mcp<Meta = GatewayMeta>(options: McpOptions<Meta> = {}): McpEndpoint {
   requireOptions('mcp', options, rules);
-  const { instructions, path = '/mcp', tools } = options;
+  const { instructions, maxResultBytes: maxBytes = defaultMaxResultBytes, path = '/mcp', tools } = options;
   return {
     path,
     // The router's own metadata, whose type only the caller knows.
     tools: tools as ToolOption | undefined,
-    problems: (procedures) => readTools(procedures, Infinity).problems,
-    protocol: (settings) => createMcpProtocol(settings, instructions),
+    problems: (procedures) => readTools(procedures).problems,
+    protocol: (settings) => createMcpProtocol(settings, instructions, maxBytes),
   };
 }

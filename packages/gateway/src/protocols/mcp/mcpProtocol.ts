@@ -17,9 +17,15 @@ const allow: Header = ['allow', 'POST, OPTIONS'];
 /**
  * Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools.
  * @param instructions how to use the tools together, for the model
+ * @param maxResultBytes the largest result of tools without a limit of their own
  */
-export function createMcpProtocol(settings: McpSettings, instructions: string | undefined): Protocol {
-  const tools = createTools([...settings.procedures.values()], settings.limits.maxResponseSize);
+export function createMcpProtocol(
+  settings: McpSettings,
+  instructions: string | undefined,
+  maxResultBytes: number,
+): Protocol {
+  const { maxResponseSize } = settings.limits;
+  const tools = createTools([...settings.procedures.values()], maxResponseSize, maxResultBytes);
   const [first] = tools.values();
   const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
 

@@ -179,7 +179,7 @@ export class McpRun extends RequestRun implements CallSource {
     if (tool.procedure.type === 'subscription') return this.#stream(outcome);
     let result: string;
     try {
-      result = outputResult(outcome, this.#call);
+      result = outputResult(outcome, this.#call, this.context.outcome);
     } catch (cause) {
       return this.#fail(cause);
     }
@@ -201,7 +201,7 @@ export class McpRun extends RequestRun implements CallSource {
       return this.#fail(cause);
     }
     const format = progressFormat(call, {
-      end: (last) => (context.outcome.result = outputResult(last, call)),
+      end: (last) => (context.outcome.result = outputResult(last, call, context.outcome)),
       error: (cause) => this.#failure(settings.toError(cause)),
       revoked: () => this.#failure(revokedError()),
       // A client could not repeat a request without a response, and would wait for it.

@@ -1,35 +1,81 @@
 // Hot path: an output is encoded once, and its result is concatenated.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { boundedJson, errorTooLarge, maxErrorBytes, requireBytes } from '../../calls/responseBytes.ts';
+import {
+  boundedJson,
+  isLarger,
+  errorTooLarge,
+  maxErrorBytes,
+  requireBytes,
+  resultTooLarge,
+} from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import { utf8Length } from '../../http/response.ts';
 import { ByteContent } from './byteContent.ts';
+import { cutOutput, tooLargeText } from './resultLimit.ts';
 import type { ToolCall } from './tools.ts';
 
 /** The member that results have since revision 2026-07-28. */
 const complete = ',"resultType":"complete"';
 
 /**
- * Writes the result of a call. An output of JSON is text, and, if it is an object, structured content too: both count, as
- * they are sent.
+ * Writes the result of a call. An output of JSON is text, which every host reads. An output with a schema is structured content
+ * too, since clients require that: both count, as they are sent.
  * @throws {LimitError} `response-bytes`
  */
-export function outputResult(value: unknown, { isCurrent, maxBytes }: ToolCall): string {
+export function outputResult(value: unknown, call: ToolCall, record: CallRecord): string {
+  const { isCurrent, maxBytes, tool } = call;
+  const { maxBytes: maxResultBytes } = tool.limit;
+  const end = isCurrent ? `${complete}}` : '}';
   if (value instanceof ByteContent) {
-    const { content } = value;
+    const { content, text } = value;
+    if (isLarger(text, maxResultBytes)) return limitedResult(value, text, call, record);
     return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxBytes) as string;
   }
-  const json = boundedJson(value, maxBytes);
-  const end = isCurrent ? `${complete}}` : '}';
+  // A larger output may be cut.
+  const json = boundedJson(value, maxResultBytes < maxBytes ? Infinity : maxBytes);
   if (json === undefined) return `{"content":[]${end}`;
   // A text stays a text, which a model reads as it is.
+  const shown = typeof value === 'string' ? value : json;
+  if (isLarger(shown, maxResultBytes)) return limitedResult(value, shown, call, record);
   const text = typeof value === 'string' ? json : (boundedJson(json, maxBytes) as string);
-  const structured = json.startsWith('{') ? `,"structuredContent":${json}` : '';
+  const structured = tool.isStructured && json.startsWith('{') ? `,"structuredContent":${json}` : '';
   requireBytes(text, structured, maxBytes);
   return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
+}
+
+/** What is recorded of a call. */
+interface CallRecord {
+  error: unknown;
+  isResultCut: boolean;
+}
+
+/**
+ * Writes the result of a call whose output is larger than `maxResultBytes`. That of a mutation is no error, unless the tool has
+ * an output schema: clients accept nothing else without structured content.
+ * @param shown the output, as text
+ * @throws {LimitError} `response-bytes`
+ */
+function limitedResult(value: unknown, shown: string, call: ToolCall, record: CallRecord): string {
+  const {
+    args,
+    isCurrent,
+    tool: { isStructured, limit },
+  } = call;
+  const cut = cutOutput(value, shown, limit, args);
+  const message = tooLargeText(utf8Length(shown), limit);
+  if (!cut && limit.procedure.type !== 'mutation') throw resultTooLarge(message);
+  record.isResultCut = true;
+  if (!cut && isStructured) {
+    return errorResult({ code: 'PAYLOAD_TOO_LARGE', message, status: 413 }, call, record);
+  }
+  const [text, sentence, structured] = cut ?? [];
+  const content = (cut ? [text, sentence] : [message]).map((each) => ({ type: 'text', text: each }));
+  const copy = cut && isStructured ? `,"structuredContent":${structured}` : '';
+  return `{"content":${JSON.stringify(content)}${copy}${isCurrent ? complete : ''}}`;
 }
 
 /**
@@ -49,7 +95,7 @@ export function shownError(error: TRPCError, declared: ErrorDefinitions | undefi
  * error with the output schema (@modelcontextprotocol/sdk 1.32), so for them it is text only.
  * If the data is not JSON, that error is recorded, and clients receive a 500.
  */
-export function errorResult(shown: object, call: ToolCall, record: { error: unknown }): string {
+export function errorResult(shown: object, call: ToolCall, record: Pick<CallRecord, 'error'>): string {
   const { isCurrent, maxBytes } = call;
   const mostBytes = maxErrorBytes(maxBytes);
   const structuredOf = (text: string) => (isCurrent ? `,"structuredContent":${text}${complete}` : '');

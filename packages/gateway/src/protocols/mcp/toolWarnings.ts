@@ -1,9 +1,12 @@
 import { listNames } from '../../http/warnings.ts';
+import type { JsonSchema } from '../../schemas/toolSchema.ts';
+import type { ResultLimit } from './resultLimit.ts';
 
 /** What a model and its client read of a tool. */
 interface ListedTool {
   readonly name: string;
   readonly isDescribed: boolean;
+  readonly limit: Pick<ResultLimit, 'maxBytes' | 'schema'>;
   /** The entry of the list of tools, as JSON. */
   readonly entry: string;
 }
@@ -52,6 +55,12 @@ export function toolWarnings(tools: readonly ListedTool[]): readonly string[] {
       `APIs of models reject these names of properties: ${listNames(misnamed)}. Use at most 64 letters, digits and "_", the first of them no digit.`,
     );
   }
+  const large = tools.filter(({ limit }) => declaredBytes(limit.schema) > limit.maxBytes);
+  if (large.length > 0) {
+    sentences.push(
+      `by their schemas, outputs of these tools may be larger than maxResultBytes, and are then cut, or errors: ${listNames(large.map(({ name }) => name))}. Declare less, or set mcp: { maxResultBytes: … }.`,
+    );
+  }
   const tokens = estimateTokens(tools);
   if (tokens > maxTokens) {
     const largest = tools.toSorted((one, other) => other.entry.length - one.entry.length);
@@ -61,6 +70,13 @@ export function toolWarnings(tools: readonly ListedTool[]): readonly string[] {
     );
   }
   return sentences;
+}
+
+/** Returns the size of the largest value that a schema allows, in bytes, without what has no limit in it. */
+function declaredBytes({ items, maxItems = 0, maxLength = 0, properties = {} }: JsonSchema): number {
+  const members = Object.values(properties as Readonly<Record<string, JsonSchema>>).map(declaredBytes);
+  const elements = items ? Number(maxItems) * declaredBytes(items as JsonSchema) : 0;
+  return members.reduce((sum, each) => sum + each, Number(maxLength) + elements);
 }
 
 const estimateTokens = (tools: readonly ListedTool[]): number =>

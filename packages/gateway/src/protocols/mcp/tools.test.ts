@@ -188,6 +188,16 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
     `trpc-gateway: APIs of models reject these names of properties: "filter[id]" of add, "${'a'.repeat(65)}" of wide. Use at most 64 letters, digits and "_", the first of them no digit.`,
   ],
   [
+    'with outputs that may be larger than maxResultBytes',
+    {
+      pages: tool.output(z.array(z.object({ text: z.string().max(1000) })).max(81)).query(() => []),
+      page: tool.output(z.string().max(80_000)).query(() => ''),
+      any: tool.output(z.array(z.string())).query(() => []),
+    },
+    {},
+    'trpc-gateway: by their schemas, outputs of these tools may be larger than maxResultBytes, and are then cut, or errors: pages. Declare less, or set mcp: { maxResultBytes: … }.',
+  ],
+  [
     'with names that only MCP allows',
     Object.fromEntries(
       ['x'.repeat(128), 'books.add', '2nd', 'good'].map((name, at) => [
@@ -508,10 +518,14 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
   ['a list of quotes', (size) => ['"'.repeat(size)], 4],
   ['a text', (size) => 'a'.repeat(size), 1],
   ['a text of quotes', (size) => '"'.repeat(size), 2],
-])('maxResponseSize limits %s as it is sent, in each revision', async (_what, value, sent) => {
+])('maxResponseSize limits %s as it is sent, in each revision', async (what, value, sent) => {
+  const output = what.startsWith('an object') ? z.object({ d: z.string() }) : z.any();
   const gateway = await serve(
     {
-      query: tool.input(z.object({ size: z.int() })).query(({ input }) => value(input.size)),
+      query: tool
+        .input(z.object({ size: z.int() }))
+        .output(output)
+        .query(({ input }) => value(input.size) as { d: string }),
       stream: tool.input(z.object({ size: z.int() })).subscription(async function* stream({ input }) {
         yield value(input.size);
       }),

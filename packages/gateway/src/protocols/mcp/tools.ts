@@ -25,6 +25,7 @@ import { withKeyArgument } from './callKey.ts';
 import type { Message } from './message.ts';
 import { portableSchema } from '../../schemas/portableSchema.ts';
 import { writeJsonSchema, type JsonSchema } from '../../schemas/toolSchema.ts';
+import { withCutMember, type ResultLimit } from './resultLimit.ts';
 import { toolWarnings } from './toolWarnings.ts';
 
 /** A procedure that is served as a tool, as read at start. */
@@ -44,6 +45,9 @@ interface Tool {
   /** Checks an event of a subscription against the schema in its metadata, if there is one. */
   readonly parseEvent: (event: unknown) => unknown;
   readonly isDescribed: boolean;
+  readonly limit: ResultLimit;
+  /** Whether it has an output schema: its results are structured content, too. */
+  readonly isStructured: boolean;
   /** The entry of the list of tools, as JSON. */
   readonly entry: string;
 }
@@ -61,10 +65,16 @@ export type Tools = ReadonlyMap<string, Tool>;
 
 /**
  * Creates the tools of all procedures with `mcp` in their metadata.
+ * @param maxBytes the largest response
+ * @param maxResultBytes the largest result of tools without a limit of their own
  * @throws {GatewayError} with a line for each procedure that cannot be a tool: the reason and the fix
  */
-export function createTools(procedures: readonly Procedure[], maxBytes: number): Tools {
-  const { tools, problems } = readTools(procedures, maxBytes);
+export function createTools(
+  procedures: readonly Procedure[],
+  maxBytes: number,
+  maxResultBytes: number,
+): Tools {
+  const { tools, problems } = readTools(procedures, maxBytes, maxResultBytes);
   if (problems.length > 0) {
     throw new GatewayError(formatProblems(problems).join('\n'), { problems });
   }
@@ -75,7 +85,8 @@ export function createTools(procedures: readonly Procedure[], maxBytes: number):
 /** Reads the tools of a router, and a line for each procedure that cannot be one. */
 export function readTools(
   procedures: readonly Procedure[],
-  maxBytes: number,
+  maxBytes = Infinity,
+  maxResultBytes = Infinity,
 ): { readonly tools: Tools; readonly problems: readonly Problem[] } {
   const served = procedures.filter(({ mcp }) => mcp !== undefined);
   // In an older revision, the head does not say which tool is called, so all are public or none.
@@ -84,7 +95,7 @@ export function readTools(
   const problems: Problem[] = [];
   for (const procedure of served) {
     try {
-      const tool = readTool(procedure, isPublic, maxBytes);
+      const tool = readTool(procedure, isPublic, maxBytes, maxResultBytes);
       const other = tools.get(tool.name)?.procedure.path;
       if (other !== undefined) {
         reject(`"${other}" has the name "${tool.name}" too; give one of them another, with mcp: { name: … }`);
@@ -110,7 +121,7 @@ function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpM
   );
 }
 
-function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): Tool {
+function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number, maxResultBytes: number): Tool {
   const { idempotencyKey, mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
   const name = toolName(path, mcp);
   // An output that cannot be described is left out, as in the OpenAPI document.
@@ -123,6 +134,9 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
   const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
   if (schema) requireOutput(schema);
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
+  // Clients require an object that matches it, so not of an output that may be `null`.
+  const isStructured = written['type'] === 'object';
+  const outputSchema = isStructured ? withCutMember(written) : undefined;
   const { summary, description: long = summary } = rest ?? {};
   const description = mcp.description ?? long;
   const entry = {
@@ -130,9 +144,9 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     title: mcp.title ?? (summary === long ? undefined : summary),
     description: [deprecationText(rest), description].filter(Boolean).join(' ') || undefined,
     inputSchema: withKeyArgument(portableSchema(inputSchema), idempotencyKey),
-    // Clients require an object that matches it, so not of an output that may be `null`.
-    outputSchema: written['type'] === 'object' ? written : undefined,
+    outputSchema,
     annotations: annotationsOf(procedure, mcp),
+    _meta: hostLimit(mcp.maxResultBytes),
   };
   return {
     name,
@@ -143,9 +157,24 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     contentType,
     parseEvent: eventFunction(event as Parser | undefined),
     isDescribed: (description ?? '').trim() !== '',
+    limit: {
+      maxBytes: mcp.maxResultBytes ?? maxResultBytes,
+      procedure,
+      schema: written,
+      isTold: isStructured && outputSchema !== written,
+      inputs: (inputSchema['properties'] ?? {}) as ResultLimit['inputs'],
+    },
+    isStructured,
     entry: JSON.stringify(entry),
   };
 }
+
+/**
+ * Returns the `_meta` of a tool by which Claude Code gives a model results of up to 500,000 characters. It writes those of more
+ * than 50,000 to a file otherwise.
+ */
+const hostLimit = (maxResultBytes = 0): object | undefined =>
+  maxResultBytes > 50_000 ? { 'anthropic/maxResultSizeChars': Math.min(maxResultBytes, 500_000) } : undefined;
 
 /**
  * Returns a procedure that reads its output of bytes as part of the call: within its deadline, and while it counts as

@@ -1,0 +1,53 @@
+import { isAsync } from '../http/asyncValues.ts';
+import { isContainer } from '../http/isObject.ts';
+import { warn } from '../http/warnings.ts';
+import { Failure } from '../procedures/execute.ts';
+import type { Procedure } from '../procedures/procedure.ts';
+
+/** The outputs of a procedure that are searched: also in production, `isDev` is tRPC's default without `NODE_ENV`. */
+const searchedOutputs = 1000;
+
+/**
+ * Returns a function that writes a line about the first value in the outputs of a procedure that JSON does not have: REST and
+ * tools send `{}`, or nothing, without an error. Procedures of tRPC alone may have a transformer.
+ */
+export function createOutputReport(): (procedure: Procedure, outcome: unknown) => void {
+  const left = new Map<string, number>();
+  return ({ mcp, path, rest, type }, outcome) => {
+    const count = left.get(path) ?? searchedOutputs;
+    if ((!rest && !mcp) || rest?.produces !== undefined || type === 'subscription' || count === 0) return;
+    const [found, at = ''] = (!isContent(outcome) && findNoJson(outcome)) || [];
+    left.set(path, found === undefined ? count - 1 : 0);
+    if (found === undefined) return;
+    warn(
+      `procedure "${path}" has returned ${found}${at && ` at "${at.slice(1)}"`}, which JSON does not have: REST and tools send {}, without its content, or leave it out. Return an array or a plain object, or give the class a method toJSON.`,
+    );
+  };
+}
+
+/** Whether an outcome is not JSON: content of a tool, or an error. */
+const isContent = (outcome: unknown): boolean =>
+  [outcome]
+    .flat()
+    .some((each) => each instanceof Blob || each instanceof Uint8Array || each instanceof Failure);
+
+/** Returns what the first value is that JSON does not have, and its path. */
+function findNoJson(
+  value: unknown,
+  path = '',
+  parents: readonly unknown[] = [],
+): readonly [found: string, path: string] | undefined {
+  if (typeof value === 'function') return ['a function', path];
+  if (typeof value !== 'object' || value === null) return undefined;
+  // Promises and iterables have messages of their own, and a circle is an error of `JSON.stringify`.
+  const hasJson = typeof (value as { toJSON?: unknown }).toJSON === 'function';
+  if (hasJson || isAsync(value) || parents.includes(value)) return undefined;
+  const { constructor } = value;
+  if (!isContainer(value)) return [`an instance of ${constructor.name}`, path];
+  const within = [...parents, value];
+  for (const [name, member] of Object.entries(value)) {
+    const found = findNoJson(member, `${path}.${name}`, within);
+    if (found) return found;
+  }
+  return undefined;
+}
