@@ -2,7 +2,7 @@
 // `npm run docs`: prints the docstrings of types, and the map of the packages from their imports, between the markers
 // `<!-- printed: … -->` of the pages. `--check` writes nothing, and fails if a page is out of date.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
 
@@ -11,7 +11,8 @@ const read = (path) => readFileSync(root + path, 'utf8');
 const filesOf = (...patterns) =>
   execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], { cwd: root, encoding: 'utf8' })
     .split('\n')
-    .filter((file) => file !== '');
+    // Git lists deleted files too.
+    .filter((file) => file !== '' && existsSync(root + file));
 
 /** Returns the docstring before a place in a source, as Markdown. Comments of a line may be between them. */
 function docsBefore({ comments, text }, start) {
@@ -26,19 +27,39 @@ function docsBefore({ comments, text }, start) {
   return [tags.trim(), ...examples.map((code) => `\`\`\`ts\n${code.trim()}\n\`\`\``)].join('\n\n').trim();
 }
 
-/** Prints the docstring of a type, and a heading for each of its members. */
-function printType(file, name) {
+/** Prints what an interface extends: a type, or what `Omit`, `Pick` or `Partial` leave of it. Links to its heading on the page. */
+function printBase({ expression, typeArguments }, page) {
+  const [base, keys] = typeArguments?.params ?? [];
+  const isUtility = ['Omit', 'Pick', 'Partial'].includes(expression.name);
+  const name = isUtility ? base.typeName.name : expression.name;
+  const link = page.includes(`\n## ${name}\n`) ? `[\`${name}\`](#${name.toLowerCase()})` : `\`${name}\``;
+  const names = isUtility
+    ? (keys?.types ?? [keys]).flatMap((key) => (key ? [`\`${key.literal.value}\``] : [])).join(', ')
+    : '';
+  if (expression.name === 'Pick') return `And ${names} of ${link}.`;
+  return `And the options of ${link}${names === '' ? '' : `, except ${names}`}.`;
+}
+
+/** Prints a signature, a long one as a block. */
+function printSignature(source) {
+  const signature = source.replaceAll(/\s+/g, ' ').replace(/;$/, '');
+  if (signature.length < 100) return `\`\` ${signature} \`\``;
+  return `\`\`\`ts\n${source.replaceAll('\n  ', '\n')}\n\`\`\``;
+}
+
+/** Prints the docstring of a type, what it extends, and a heading for each of its members. */
+function printType(file, name, page) {
   const text = read(file);
   const { comments, program } = parseSync(file, text);
   const statement = program.body.find(({ declaration }) => declaration?.id?.name === name);
-  const { body, typeAnnotation } = statement.declaration;
+  const { body, extends: bases = [], typeAnnotation } = statement.declaration;
   const members = (body?.body ?? typeAnnotation.members ?? []).map((member) => {
-    const signature = text.slice(member.key.start, member.end).replaceAll(/\s+/g, ' ').replace(/;$/, '');
-    const shown = signature.length < 100 ? `\`\` ${signature} \`\`` : '';
+    const signature = printSignature(text.slice(member.key.start, member.end));
     const docs = docsBefore({ comments, text }, member.start);
-    return [`### ${member.key.name}`, shown, docs].filter((part) => part !== '').join('\n\n');
+    return [`### ${member.key.name}`, signature, docs].filter((part) => part !== '').join('\n\n');
   });
-  return [docsBefore({ comments, text }, statement.start), ...members].join('\n\n').trim();
+  const extended = bases.map((base) => printBase(base, page));
+  return [docsBefore({ comments, text }, statement.start), ...extended, ...members].join('\n\n').trim();
 }
 
 /** Prints which packages import which, without an arrow that others imply. */
@@ -75,7 +96,7 @@ const outdated = filesOf('docs/*.md', 'CONTRIBUTING.md').filter((page) => {
   const printed = text.replaceAll(
     /(<!-- printed: (\S+?)(?:#(\w+))? -->\n).*?(<!-- \/printed -->)/gs,
     (_, start, file, name, end) =>
-      `${start}\n${file === 'imports' ? printMap() : printType(file, name)}\n\n${end}`,
+      `${start}\n${file === 'imports' ? printMap() : printType(file, name, text)}\n\n${end}`,
   );
   if (printed !== text && !process.argv.includes('--check')) writeFileSync(root + page, printed);
   return printed !== text;

@@ -6,7 +6,7 @@ import { bearerAuth, type VerifyToken } from './bearerAuth.ts';
 import type { Configuration } from './configuration/configuration.ts';
 import { gatewayOptions } from './configuration/options.ts';
 import { showFirstKey } from './firstKey.ts';
-import { placeOf } from './store/missingStore.ts';
+import { placeOf } from './store/placeOf.ts';
 import type { ServedStore } from './store/servedStore.ts';
 import { storeChecks } from './store/storeFailure.ts';
 

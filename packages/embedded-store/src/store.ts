@@ -52,7 +52,7 @@ function createStore(
       createCollection(new Records(folder, definition), definition, reservations, access),
     ),
     keys: createKeyStore(openKeys(folder), access),
-    transfer: () => createTransfer(folder, definitions, reservations, access.read, access.write),
+    transfer: () => createTransfer(folder, definitions, reservations, access),
     ready: access.ready,
     close: access.close,
   };

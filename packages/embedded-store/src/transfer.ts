@@ -14,8 +14,10 @@ export function createTransfer(
   folder: DataFolder,
   definitions: readonly CollectionDefinition[],
   reservations: ReturnType<typeof openReservations>,
-  read: <T>(action: () => T) => T,
-  write: <T>(job: () => T) => Promise<T>,
+  { read, write }: {
+    readonly read: <T>(action: () => T) => T;
+    readonly write: <T>(job: () => T) => Promise<T>;
+  },
 ): StoreTransfer {
   const collections = definitions.map((definition): CollectionTransfer => {
     const records = new Records(folder, definition);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { apiKey, bearer, cookie, createGateway, custom, GatewayError, type RequestRecord } from './index.ts';
 import { serve } from './adapters/node/index.ts';
@@ -19,6 +20,8 @@ async function messageOf(gateway: Promise<unknown>): Promise<string> {
     (caught: unknown) => caught,
   );
   expect(error).toBeInstanceOf(GatewayError);
+  // What Node prints at the end of a process that does not catch it.
+  expect(inspect(error)).not.toContain('problems');
   return error instanceof GatewayError ? error.message : '';
 }
 

@@ -50,6 +50,18 @@ describe('trpc-gateway-typegen', () => {
     expect(open.stdout).toContain('unknown: QueryProcedure<void, { list: unknown[] }>;');
   });
 
+  it('trpc-gateway-typegen --infer-outputs takes names that are keywords of JSON Schema for names', async () => {
+    const file = fileURLToPath(new URL('outputs/testing/routers.ts', import.meta.url));
+    const inferred = (name: string) => typesCommand(['--router', file, '--export', name, '--infer-outputs']);
+    const { stdout } = await inferred('keywordRouter');
+    expect(stdout).toContain('description: QueryProcedure<void, { description: string }>;');
+    expect(stdout).toContain('not: QueryProcedure<void, { not: { properties: { type: string } } }>;');
+    expect(stdout).toContain('absent: QueryProcedure<void, { [Key in string]: never }>;');
+    expect((await inferred('descriptionRouter')).stdout).toContain(
+      'description: QueryProcedure<void, Page_Pet>;',
+    );
+  });
+
   it('trpc-gateway-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file'), '');

@@ -18,11 +18,11 @@ export async function runCopy(
 ): Promise<string> {
   if (storeIdentity(from) === storeIdentity(to))
     throw new CommandError('--from and --to are the same store.');
-  const source = await openStore(from, configuration, false);
+  const source = await openCopyable(from, configuration, false);
   try {
     if (await isEmptyStore(source))
       throw new CommandError('There is nothing to copy: the store of --from is empty.');
-    const target = await openStore(to, configuration, true);
+    const target = await openCopyable(to, configuration, true);
     try {
       if (!resume && !(await isEmptyStore(target))) {
         throw new CommandError(
@@ -69,7 +69,7 @@ const storeIdentity = (store: string) => (isDatabase(store) ? store : resolve(st
 const onMigrated = (what: string) => void process.stderr.write(`${what}\n`);
 
 /** @param create whether to create a store if there is none */
-async function openStore(
+async function openCopyable(
   store: string,
   { MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS }: Configuration,
   create: boolean,

@@ -1,7 +1,7 @@
 import { StoreError } from '@petstore/core';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from '../configuration/configuration.ts';
-import { placeOf } from '../store/missingStore.ts';
+import { placeOf } from '../store/placeOf.ts';
 import { openStore } from '../store/openStore.ts';
 import { makeFirstKey } from '../firstKey.ts';
 

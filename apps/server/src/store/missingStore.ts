@@ -4,10 +4,6 @@ import type { Configuration } from '../configuration/configuration.ts';
 
 const dataFile = ({ DATA_DIR }: Configuration) => resolve(DATA_DIR, 'petstore.mdb');
 
-/** Formats where the store is. */
-export const placeOf = ({ DATA_DIR, MONGODB_DB, MONGODB_URI }: Configuration): string =>
-  MONGODB_URI === undefined ? `data folder ${resolve(DATA_DIR)}` : `database ${MONGODB_DB}`;
-
 /** Returns true if the data folder has no store. Always false with a database. */
 export function isStoreMissing(configuration: Configuration): boolean {
   if (configuration.MONGODB_URI !== undefined) return false;

@@ -4,7 +4,7 @@ import { createFailedAttempts, type FailedAttempts } from '../auth/failedAttempt
 import { createCredentialOrigins, toolOriginPolicy } from '../auth/origins.ts';
 import { scopesPolicy } from '../auth/scopes.ts';
 import { CallRunner } from '../calls/callRunner.ts';
-import { createOutputReport } from '../calls/reportOutput.ts';
+import { createOutputReport } from '../calls/outputReport.ts';
 import { createClientAddress, type ClientAddress } from '../calls/clientAddress.ts';
 import { errorMapper, type ToError } from '../calls/mapError.ts';
 import { requirePolicies } from '../calls/policy.ts';

@@ -5,6 +5,7 @@ import type { HttpRequest } from '../http/request.ts';
 import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedure.ts';
+import type { Via } from '../procedures/via.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import { RequestOutcome } from './requestOutcome.ts';
 import { RequestVia, type SentMessage } from './requestVia.ts';
@@ -91,7 +92,7 @@ export class CallContext {
 }
 
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
-export type ProtocolName = 'rest' | 'trpc' | 'mcp' | 'other';
+export type ProtocolName = Via['protocol'];
 
 /** The state of one request: the findings of the policies, the data that protocols need, and the outcome of its calls. */
 export class RequestContext<Identity = unknown> extends CallContext implements PolicyContext<Identity> {

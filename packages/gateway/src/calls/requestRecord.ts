@@ -68,7 +68,7 @@ export interface RequestRecord {
    * procedure has called `response.replayed()`.
    */
   readonly isReplay?: boolean | undefined;
-  /** Whether the result of a tool was larger than `maxResultBytes`, and is not complete. `undefined` if it is complete. */
+  /** Whether the result of a tool was larger than `maxResultBytes` or `maxResponseSize`, and is not complete. `undefined` if it is complete. */
   readonly isResultCut?: true | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;

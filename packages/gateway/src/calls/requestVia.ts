@@ -22,25 +22,30 @@ interface ViaSource extends Pick<Via, 'protocol'> {
 export class RequestVia implements Via {
   readonly protocol: Via['protocol'];
   readonly tool: string | undefined;
-  readonly #source: ViaSource;
+  // Not the whole source, which has the input and the response: a record may be kept.
+  readonly #request: ViaSource['request'];
+  readonly #clientInfo: unknown;
+  readonly #credential: string | undefined;
+  readonly #scheme: ViaSource['scheme'];
 
-  constructor(source: ViaSource) {
-    this.protocol = source.protocol;
-    this.tool = source.message?.tool?.name;
-    this.#source = source;
+  constructor({ credential, message, protocol, request, scheme }: ViaSource) {
+    this.protocol = protocol;
+    this.tool = message?.tool?.name;
+    this.#request = request;
+    this.#clientInfo = message?.clientInfo;
+    this.#credential = credential;
+    this.#scheme = scheme;
   }
 
   get client(): DeclaredClient | undefined {
-    const { message, request } = this.#source;
-    const info = isObject(message?.clientInfo) ? message.clientInfo : {};
+    const info = isObject(this.#clientInfo) ? this.#clientInfo : {};
     const declared = printable(info['name']);
-    const name = declared ?? printable(request.header('user-agent'));
+    const name = declared ?? printable(this.#request.header('user-agent'));
     return name === undefined ? undefined : { name, version: declared && printable(info['version']) };
   }
 
   get oauthClient(): string | undefined {
-    const { credential, scheme } = this.#source;
-    return credential === undefined ? undefined : scheme?.oauthClient?.(credential);
+    return this.#credential === undefined ? undefined : this.#scheme?.oauthClient?.(this.#credential);
   }
 
   toJSON(): Via {

@@ -6,12 +6,17 @@ import './nodeVersion.ts';
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
-  /** The procedures that cannot be served, by protocol; none if the problem is another. */
-  readonly problems: readonly Problem[];
+  // Not an own property, which Node would print below the message.
+  readonly #problems: readonly Problem[];
 
   constructor(message: string, options: ErrorOptions & { readonly problems?: readonly Problem[] } = {}) {
     super(message, options);
-    this.problems = options.problems ?? [];
+    this.#problems = options.problems ?? [];
+  }
+
+  /** The procedures that cannot be served, by protocol; none if the problem is another. */
+  get problems(): readonly Problem[] {
+    return this.#problems;
   }
 }
 

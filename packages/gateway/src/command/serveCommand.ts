@@ -56,11 +56,11 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   /** @param outputs what the types of outputs say, once they are read */
   async function create(outputs?: OutputSchemas) {
     const served = await readServed(router, outputs);
-    const options: AnyGatewayOptions = {
+    const gatewayOptions: AnyGatewayOptions = {
       ...(served.hasRestMetadata ? trpcToOpenApi(document) : { document, openapi: true }),
       router,
-      createContext: (given: ContextOptions<unknown>) =>
-        createForeignContext(...foreignContextArguments(given)),
+      createContext: (options: ContextOptions<unknown>) =>
+        createForeignContext(...foreignContextArguments(options)),
       policies: [loopbackOnly],
       // The one client is on this machine.
       idempotency: { caller: () => undefined },
@@ -68,7 +68,7 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
       ...(docs && { routes: docs.docsPage() }),
       ...(outputs && { outputs }),
     };
-    const created = await createPartialGateway(options);
+    const created = await createPartialGateway(gatewayOptions);
     // Generated now, so that what is wrong with it is printed.
     await created.gateway.document();
     return { ...created, served, toolCosts: values.tools ? await toolCosts(created.gateway) : [] };
@@ -81,9 +81,9 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
   endWithNpx();
   type Typegen = { readonly readOutputs: OutputReader };
-  const readsTypes = !values['no-types'] && current.served.untyped > 0;
-  const typegen = readsTypes ? await importInstalled<Typegen>('trpc-gateway-typegen', file) : undefined;
-  const report = () =>
+  const needsTypes = !values['no-types'] && current.served.untyped > 0;
+  const typegen = needsTypes ? await importInstalled<Typegen>('trpc-gateway-typegen', file) : undefined;
+  const report = (readsTypes: boolean) =>
     serveReport({
       router,
       ...current,
@@ -92,16 +92,20 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
       hasDocsPage: docs !== undefined,
       hasWebSockets: opensWebSockets(),
       hasContext: values.context !== undefined,
-      readsTypes: typegen !== undefined,
+      readsTypes,
     });
-  const stdout = report();
+  const stdout = report(typegen !== undefined);
   if (typegen) {
     const printed = stdout.split('\n');
+    const isNew = (line: string) => !printed.includes(line);
     void inferOutputs(typegen.readOutputs({ file, name: values.export }), async (outputs) => {
       current = await create(outputs);
-      return report()
+      const { toolCosts: table } = current;
+      const lines = report(false)
         .split('\n')
-        .filter((line) => !printed.includes(line));
+        .filter((line) => isNew(line) && !table.includes(line));
+      // Its rows are not understood without their headings.
+      return table.some(isNew) ? [...lines, ...table] : lines;
     }).then((text) => process.stdout.write(text));
   }
   return { stdout, code: undefined };

@@ -20,7 +20,7 @@ interface Started {
   readonly hasContext: boolean;
   /** Whether the types of outputs are being read. */
   readonly readsTypes: boolean;
-  /** The lines of the table of tokens, if it was asked for. */
+  /** The lines of the table of tokens, with `--tools`. */
   readonly toolCosts: readonly string[];
 }
 

@@ -32,7 +32,8 @@ export async function readServed(router: AnyTRPCRouter, outputs: OutputSchemas |
         readonly openapi?: boolean | RestMeta;
         readonly mcp?: boolean | McpMeta;
       };
-      return { path, type, openapi, mcp, schema: output ?? inferredOutput(path, outputs) };
+      const inferred = output ? undefined : inferredOutput(path, outputs);
+      return { path, type, openapi, mcp, inferred, isTyped: Boolean(output ?? inferred) };
     },
   );
   const hasRestMetadata = procedures.some(({ openapi }) => isObject(openapi) && openapi.path !== undefined);
@@ -43,12 +44,13 @@ export async function readServed(router: AnyTRPCRouter, outputs: OutputSchemas |
       .filter((each): each is Reason => each[1] !== undefined);
   return {
     count: procedures.length,
-    untyped: procedures.filter(({ schema }) => schema === undefined).length,
+    untyped: procedures.filter(({ isTyped }) => !isTyped).length,
     hasRestMetadata,
     hasToolMetadata,
     leftOut: {
-      rest: all(({ openapi, schema, type }) =>
-        type === 'subscription' && openapi === undefined && schema === undefined && !hasRestMetadata
+      // The schema of an output (`.output`) is of the iterable, and says nothing about its events.
+      rest: all(({ openapi, inferred, type }) =>
+        type === 'subscription' && openapi === undefined && inferred === undefined && !hasRestMetadata
           ? 'a subscription, and REST needs the schema of its events: openapi: { event: … }'
           : reasonOf('openapi', openapi, hasRestMetadata),
       ),

@@ -1,5 +1,5 @@
 import type { Gateway } from '../gateway.ts';
-import { charactersPerToken } from '../protocols/mcp/toolWarnings.ts';
+import { charactersPerToken, estimateTokens } from '../protocols/mcp/toolWarnings.ts';
 
 /** An entry of `tools/list`. */
 interface ListedTool {
@@ -38,5 +38,4 @@ export async function toolCosts({ fetch }: Gateway): Promise<readonly string[]> 
   ];
 }
 
-const tokensOf = (value: unknown): number =>
-  Math.ceil((JSON.stringify(value) ?? '').length / charactersPerToken);
+const tokensOf = (value: unknown): number => estimateTokens(JSON.stringify(value) ?? '');

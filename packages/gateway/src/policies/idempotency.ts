@@ -31,7 +31,7 @@ export interface IdempotencyOptions<Identity> {
 }
 
 /** The response to an earlier request with the same key. */
-type ReplayedResponse = OutgoingResponse & Pick<StoredResponse, 'code'>;
+export type ReplayedResponse = OutgoingResponse & Pick<StoredResponse, 'code' | 'isResultCut'>;
 
 /** A call with an idempotency key; it may repeat an earlier one. */
 export interface KeyedCall {
@@ -56,6 +56,8 @@ interface StoredResponse {
   readonly status: number;
   /** The code of the error that the client received: over MCP, the status says nothing. */
   readonly code?: string | undefined;
+  /** Whether it is the result of a tool, and not complete. */
+  readonly isResultCut?: true | undefined;
   readonly headers: readonly Header[];
   readonly text?: string;
   /** A binary body: one byte in each UTF-16 code unit. */
@@ -185,7 +187,8 @@ export class IdempotencyReservation {
       else if (response) {
         // A call may fail after its outcome: its output may be too large.
         const code = outcome instanceof Failure ? codeOf(outcome.error) : context.outcome.errorCode;
-        await this.#state.store(this.#reserved, this.#entryOf(response, code));
+        const isResultCut = context.outcome.isResultCut || undefined;
+        await this.#state.store(this.#reserved, this.#entryOf(response, { code, isResultCut }));
       }
     } catch (cause) {
       context.outcome.error ??= cause;
@@ -197,14 +200,14 @@ export class IdempotencyReservation {
     await this.#state.release(this.#reserved);
   }
 
-  #entryOf(response: OutgoingResponse, code: string | undefined): string {
+  #entryOf(response: OutgoingResponse, outcome: Pick<StoredResponse, 'code' | 'isResultCut'>): string {
     const { body, status } = response;
     const fingerprint = this.#fingerprint;
     const unstorable: IdempotencyEntry = { fingerprint, status };
     if (isBodyStream(body) || (body?.length ?? 0) > maxStoredBytes) return JSON.stringify(unstorable);
     const stored: StoredResponse = {
       status,
-      code,
+      ...outcome,
       headers: headersOf(response),
       ...(typeof body === 'string' ? { text: body } : body && { bytes: textOfBytes(body) }),
     };
@@ -229,11 +232,11 @@ function replayOf(entry: IdempotencyEntry, fingerprint: string): ReplayedRespons
     throw new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message });
   }
   if ('response' in entry) {
-    const { bytes, code, headers, status, text } = entry.response;
+    const { bytes, code, headers, isResultCut, status, text } = entry.response;
     const body = bytes === undefined ? text : bytesOfText(bytes);
     const response = new OutgoingResponse(status, [...headers], body);
     response.replayed();
-    return Object.assign(response, { code });
+    return Object.assign(response, { code, isResultCut });
   }
   if ('status' in entry) {
     throw new TRPCError({

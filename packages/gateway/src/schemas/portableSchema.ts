@@ -35,7 +35,7 @@ export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
       const said = type === 'string' ? join(description, `Format: ${format}.`) : description;
       return writeNode({ ...others, ...(said !== undefined && { description: said }) });
     }
-    if (anyOf) return writeUnion(schema);
+    if (anyOf) return writeUnion(schema, any);
     if (type === 'array') return { ...schema, ...itemsOf(schema, any) };
     if (type === 'object' || properties) return { type: 'object', ...schema, ...propertiesOf(schema) };
     if (allOf) return writeIntersection(schema);
@@ -59,7 +59,7 @@ export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
       ),
     ];
     const { type: _type, ...beside } = schema;
-    return writeUnion({ ...beside, anyOf: members });
+    return writeUnion({ ...beside, anyOf: members }, any);
   }
 
   function writeTypes({ type: types, ...schema }: JsonSchema): JsonSchema {
@@ -68,37 +68,64 @@ export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
     const members = (types as readonly string[]).map((type) =>
       type === 'null' ? { type } : writeNode({ ...own, type }),
     );
-    return writeUnion({ ...Object.fromEntries(keywords.get(true) ?? []), anyOf: members });
+    return writeUnion({ ...Object.fromEntries(keywords.get(true) ?? []), anyOf: members }, any);
   }
 
-  /** Without a type that all parts have, the first part is left. */
+  /** Parts without a type, such as the patterns of a text, get that of the whole. If types differ, only the first part is left. */
   function writeIntersection({ allOf, ...schema }: JsonSchema): JsonSchema {
-    const parts = allOf as readonly JsonSchema[];
-    const members = parts.flatMap((part) => (part['anyOf'] as readonly JsonSchema[] | undefined) ?? part);
-    const [type, ...others] = members.map(
-      ({ $ref, type: own }) => own ?? definitions[String($ref).replace('#/$defs/', '')]?.['type'],
+    const parts = (allOf as readonly JsonSchema[]).filter(({ $ref }) => $ref !== any.$ref);
+    const members = [schema, ...parts.flatMap((part) => membersOf(part) ?? part)];
+    const typed = members.filter((member) => 'type' in member || '$ref' in member);
+    const [type, ...others] = new Set(
+      typed.map(({ $ref, type: own }) => own ?? definitions[String($ref).replace('#/$defs/', '')]?.['type']),
     );
-    const isSame = type !== undefined && others.every((other) => other === type);
-    return isSame ? { type, ...schema, allOf } : describe(parts[0] ?? any, schema);
+    if (typeof type === 'string' && others.length === 0)
+      return { type, ...schema, allOf: parts.map((part) => withType(part, type)) };
+    const more = 'More rules apply; the error of a call says which.';
+    let first = describe(parts[0] ?? any, schema);
+    if (parts.length > 1) first = { ...first, description: join(first['description'], more) };
+    return membersOf(first) ? writeUnion(first, any) : first;
   }
 
   const whole = write(root);
   for (const [key, schema] of Object.entries(definitions)) definitions[key] = write(schema);
-  if (JSON.stringify([whole, definitions]).includes(any.$ref)) definitions[name] = anyJson(any);
+  if (JSON.stringify([whole, definitions]).includes(JSON.stringify(any.$ref)))
+    definitions[name] = anyJson(any);
   return Object.keys(definitions).length > 0 ? { ...whole, $defs: definitions } : whole;
 }
 
-/** Gemini on Vertex AI accepts nothing beside `anyOf`, so its first member has the description. */
-function writeUnion({ anyOf, ...beside }: JsonSchema): JsonSchema {
+const membersOf = ({ anyOf }: JsonSchema) => anyOf as readonly JsonSchema[] | undefined;
+
+function withType(schema: JsonSchema, type: string): JsonSchema {
+  const members = membersOf(schema);
+  if (members) return { ...schema, anyOf: members.map((member) => withType(member, type)) };
+  return '$ref' in schema ? schema : { type, ...schema };
+}
+
+/**
+ * Gemini on Vertex AI accepts nothing beside `anyOf`, so its first member has the description, and the first that accepts the
+ * default has that.
+ */
+function writeUnion({ anyOf, ...beside }: JsonSchema, any: JsonSchema): JsonSchema {
   const members = (anyOf as readonly JsonSchema[])
-    .flatMap((member) =>
-      Object.keys(member).join() === 'anyOf' ? (member['anyOf'] as readonly JsonSchema[]) : member,
-    )
+    .flatMap((member) => (Object.keys(member).join() === 'anyOf' ? (membersOf(member) ?? []) : member))
     .filter((member) => !isNever(member as Schema));
-  if (Object.keys(beside).some((keyword) => !annotations.has(keyword))) return { ...beside, anyOf: members };
-  const [first = {}, ...others] = members;
-  const described = describe(first, beside);
-  return others.length > 0 ? { anyOf: [described, ...others] } : described;
+  const [first = any, ...others] = members;
+  if (members.length > 0 && Object.keys(beside).some((keyword) => !annotations.has(keyword)))
+    return { ...beside, anyOf: members };
+  if (others.length === 0) return describe(first, beside);
+  const { default: value, ...said } = beside;
+  const described = [describe(first, said), ...others];
+  const preset = described.find((each) => mayAccept(each, value)) ?? described.find((each) => '$ref' in each);
+  if (preset === undefined || value === undefined) return { anyOf: described };
+  return { anyOf: described.with(described.indexOf(preset), { ...preset, default: value }) };
+}
+
+/** Whether a member of a union has the type of a value, and its enumeration has the value. */
+function mayAccept({ enum: values, type }: JsonSchema, value: unknown): boolean {
+  if (values) return (values as readonly unknown[]).includes(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return type === (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 }
 
 /** Adds annotations to a schema. Gemini accepts only these two beside a reference. */
@@ -112,8 +139,10 @@ function describe(schema: JsonSchema, { description, ...others }: JsonSchema): J
   };
 }
 
-const join = (...texts: readonly unknown[]): string | undefined =>
-  texts.filter((text) => typeof text === 'string').join(' ') || undefined;
+function join(...texts: readonly [unknown, unknown]): string | undefined {
+  const [first, ...others] = texts.filter((text) => typeof text === 'string' && text !== '');
+  return [first, ...others].join(/[.:!?]\s*$/.test(String(first)) ? ' ' : '. ') || undefined;
+}
 
 const valuesText = (values: readonly unknown[]): string => {
   const texts = values.map((value) => JSON.stringify(value));
@@ -127,7 +156,7 @@ function itemsOf({ items, maxItems, prefixItems = [] }: JsonSchema, any: JsonSch
   const elements = prefixItems as readonly JsonSchema[];
   const distinct = [...new Map(elements.map((each) => [JSON.stringify(each), each])).values()];
   return {
-    items: distinct.length > 0 ? writeUnion({ anyOf: distinct }) : any,
+    items: distinct.length > 0 ? writeUnion({ anyOf: distinct }, any) : any,
     maxItems: maxItems ?? elements.length,
   };
 }

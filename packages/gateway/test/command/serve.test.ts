@@ -361,12 +361,21 @@ const rows: readonly Shape[] = [
   {
     shape: 'chat',
     args: chatArgs,
-    procedures: ['post.add', 'post.attach', 'post.list', 'post.onType', 'post.onBan', 'post.onAdd', 'whoami'],
-    notRest: ['post.onType', 'post.onBan', 'post.onAdd', 'post.add'],
+    procedures: [
+      'post.add',
+      'post.attach',
+      'post.list',
+      'post.onType',
+      'post.onBan',
+      'post.onAdd',
+      'post.onPin',
+      'whoami',
+    ],
+    notRest: ['post.onType', 'post.onBan', 'post.onAdd', 'post.onPin', 'post.add'],
     notTools: ['post.add', 'post.attach'],
     says: [
       /post\.add: it requires scopes, but no authentication scheme returns the scopes of an identity\.$/m,
-      /^ {2}- 3: post\.onType, post\.onBan, post\.onAdd: a subscription, and REST needs the schema of its events/m,
+      /^ {2}- 4: post\.onType, post\.onBan, post\.onAdd, post\.onPin: a subscription, and REST needs the schema of its events/m,
     ],
     async check(running) {
       expect(await rest(running.origin, '/whoami')).toEqual([200, '127.0.0.1']);
@@ -469,8 +478,9 @@ describe('trpc-gateway serve', () => {
     },
   );
 
-  it('trpc-gateway serve describes outputs without a schema by their types, which trpc-gateway-typegen reads meanwhile, and then serves events over REST', async () => {
-    const child = start(join(shapes, 'chat'), [...chatArgs, '--port', '0']);
+  /** Serves a shape. Resolves with what is printed before the types of its outputs are read, and after. */
+  async function serveWithTypes(shape: string, ...args: readonly string[]) {
+    const child = start(join(shapes, shape), [...args, '--port', '0']);
     children.push(child);
     let printed = '';
     for await (const text of child.stdout ?? []) {
@@ -480,18 +490,32 @@ describe('trpc-gateway serve', () => {
     const [before = '', after = ''] = printed.split(
       /^Outputs have the schemas of their types, read in [\d.]+ s/m,
     );
-    expect(before).toMatch(
-      /7 of 7 procedures have no output schema \(\.output\): their types are being read\.$/m,
-    );
-    // The lines that have changed: no subscription is left out.
-    expect(after).toMatch(/^\.\n\nNow:\n {2}REST {5}http\S+ +6 operations\n$/);
     const [origin = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
+    return { before, after, origin };
+  }
+
+  it('trpc-gateway serve describes outputs without a schema by their types, which trpc-gateway-typegen reads meanwhile, and then serves events over REST', async () => {
+    const { before, after, origin } = await serveWithTypes('chat', ...chatArgs);
+    expect(before).toMatch(
+      /7 of 8 procedures have no output schema \(\.output\): their types are being read\.$/m,
+    );
+    // The lines that have changed: only the subscription with a schema of its iterable is left out.
+    expect(after).toMatch(
+      /^\.\n\nNow:\n {2}REST {5}http\S+ +6 operations\n {2}- post\.onPin: a subscription, .*\n$/,
+    );
     const { paths } = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApiDocument;
     const content = (path: string) => paths[path]?.['get']?.responses['200']?.content;
     expect(content('/post/list')?.['application/json']?.schema).toMatchObject({ 'x-inferred': true });
     expect(content('/post/onType')?.['text/event-stream']?.schema).toMatchObject({ type: 'string' });
     const response = await fetch(`${origin}/v1/post/onType?name=Ada`);
     expect(await response.text()).toContain('data: "Ada types"');
+  });
+
+  it('trpc-gateway serve --tools prints the whole table of tokens again if the types of outputs change a row', async () => {
+    const { after } = await serveWithTypes('hostService', 'router.ts', '--tools');
+    expect(after).toMatch(
+      /^\.\n\nNow:\n\nTokens of .*\n {2}tool .* in all\n(?: {2}.*\n){5} {2}all [ \d]+\n$/,
+    );
   });
 
   it('docs/serve-command.md shows what the command prints for a code base', async () => {

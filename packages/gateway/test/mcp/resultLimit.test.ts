@@ -88,6 +88,7 @@ it('a list that is too large is cut so that it fits and matches its schema, and 
     serve(
       pagingTools(() => all),
       maxResultBytes,
+      { maxResponseSize: maxResultBytes * 2 },
     ),
   );
   const gateways = await Promise.all(starting);
@@ -115,6 +116,9 @@ it('a list that is too large is cut so that it fits and matches its schema, and 
         const sent = [json + (sentence ?? ''), JSON.stringify(structuredContent ?? '')];
         const sizes = sent.map((each) => Buffer.byteLength(each));
         expect(Math.max(...sizes)).toBeLessThanOrEqual(limits[at] as number);
+        const escaped = [json, sentence ?? ''].map((each) => JSON.stringify(each)).join('');
+        const responseBytes = Buffer.byteLength(escaped + (structuredContent ? sent[1] : ''));
+        expect(responseBytes).toBeLessThanOrEqual(2 * (limits[at] as number) + 2);
         const { offset = 0 } = args as { readonly offset?: number };
         const first = name === 'offset' ? `${rows.length} of ${all.length - offset} ` : `${rows.length} of `;
         expect(sentence ?? `These are the first ${first}`).toContain(`These are the first ${first}`);
@@ -198,6 +202,8 @@ it('a repeated call with its idempotency key has the result of the first, as it 
   const { result, running } = await callOne(one, { idempotencyKey: 'a' });
   const repeated = await callTool(running, 'one', { idempotencyKey: 'a' });
   expect([repeated.content, repeated.isError, calls]).toEqual([result.content, true, 1]);
+  await expect.poll(() => running.records).toHaveLength(2);
+  expect(running.records[1]).toMatchObject({ isReplay: true, isResultCut: true });
 });
 
 it('images do not count, a list of more than maxResponseSize is cut too, and a property "cut" is the output\'s own', async () => {
@@ -208,6 +214,62 @@ it('images do not count, a list of more than maxResponseSize is cut too, and a p
   const { last, result } = await callOne(one, {}, { maxResponseSize: 1900 });
   expect(result.structuredContent).toMatchObject({ cut: 1 });
   expect(last).toContain('of 200 elements of "texts"');
+});
+
+const quotes = texts.map(() => '"é'.repeat(10));
+const listOf = (type: 'mutation' | 'query', isStructured: boolean) =>
+  isStructured
+    ? tool.output(z.object({ quotes: z.array(z.string()) }))[type](() => ({ quotes }))
+    : tool[type](() => quotes);
+
+it.each([
+  ['above', 1000],
+  ['below', Infinity],
+])(
+  'maxResponseSize limits a cut result as it is sent, also of a mutation: with the output %s maxResultBytes',
+  async (_where, maxResultBytes) => {
+    for (const type of ['query', 'mutation'] as const) {
+      for (const isStructured of [false, true]) {
+        const options = { maxResponseSize: 2000, mcp: mcp({ maxResultBytes }) };
+        const { last, record, result } = await callOne(listOf(type, isStructured), {}, options);
+        const [first, second] = result.content.map(({ text = '' }) => JSON.stringify(text));
+        const bytes = Buffer.byteLength(`${first}${second}${JSON.stringify(result.structuredContent) ?? ''}`);
+        expect(bytes).toBeLessThanOrEqual(2000);
+        // Without structured content, 1,000 bytes are less than 2,000 as they are sent.
+        expect(bytes).toBeGreaterThan(maxResultBytes > 1000 || isStructured ? 1500 : 1000);
+        expect(last).toContain(maxResultBytes > 1000 ? 'at most 2000 are sent' : 'at most 1000 are sent');
+        expect(record).toMatchObject({ isResultCut: true, limit: undefined });
+      }
+    }
+  },
+);
+
+it.each([
+  ['query', 'The tool has no inputs'],
+  ['mutation', `${ran}. Its result`],
+] as const)(
+  'a text of more than maxResponseSize that a %s returns is an error with the limit and what to do: %s',
+  async (type, advice) => {
+    const options = { maxResponseSize: 1500, mcp: mcp() };
+    const { last, record, result } = await callOne(
+      tool[type](() => large),
+      {},
+      options,
+    );
+    expect(result.isError).toBe(true);
+    expect(last).toContain('it has 2002 bytes, and at most 1500 are sent (maxResponseSize)');
+    expect(last).toContain(advice);
+    expect(record).toMatchObject({ limit: 'response-bytes', isResultCut: undefined });
+  },
+);
+
+it('an output with a member "cut" that its schema does not name keeps it', async () => {
+  const one = tool
+    .output(z.looseObject({ texts: z.array(z.string()) }))
+    .query(() => ({ cut: 'mine', texts }));
+  const { last, result } = await callOne(one);
+  expect(last).toContain('of 200 elements of "texts"');
+  expect(result.structuredContent).toMatchObject({ cut: 'mine' });
 });
 
 it('a tool has the limit of its metadata, of mcp() or of 80,000 bytes, and Claude Code has that of the metadata', async () => {

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { needs } from '../servers.ts';
 import { callMessage } from '../socketClient.ts';
 import { startService } from '../startService.ts';
+
+// Before a test sends calls: without WebSockets, it would wait for what no socket begins.
+beforeEach(() => needs('WebSockets'));
 
 const reconnect = { id: null, method: 'reconnect' };
 const until = (check: () => void) => vi.waitFor(check, { interval: 5 });

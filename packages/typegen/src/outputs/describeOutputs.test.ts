@@ -202,7 +202,8 @@ describe('trpc-gateway-typegen outputs', () => {
 
   it('says what is wrong with its arguments', async () => {
     const errorOf = async (...argv: readonly string[]) => (await typesCommand(['outputs', ...argv])).stderr;
-    const routers = 'namedRouter, openRouter, eventRouter, lazyRouter, unreadRouter, looseRouter, MadeRouter';
+    const routers =
+      'namedRouter, openRouter, keywordRouter, descriptionRouter, eventRouter, lazyRouter, unreadRouter, looseRouter, MadeRouter';
     expect(await errorOf('--router', file)).toBe(
       `${file} exports several routers: ${routers}. Choose one with --export.\n`,
     );

@@ -9,10 +9,10 @@ export function outputParsers({ procedures, $defs }: OutputSchemas): Readonly<Re
   const { shape } = z.fromJSONSchema({
     type: 'object',
     properties: {
-      ...closed(procedures),
+      ...allClosed(procedures),
       ...Object.fromEntries(references.map(($ref) => [$ref, { $ref }])),
     },
-    $defs: closed($defs),
+    $defs: allClosed($defs),
   } as z.core.JSONSchema.JSONSchema) as z.ZodObject;
   const schemaOf = (name: string) => (shape[name] as z.ZodOptional).unwrap() as z.ZodType;
   for (const [index, id] of Object.keys($defs).entries()) {
@@ -32,14 +32,18 @@ export function outputParsers({ procedures, $defs }: OutputSchemas): Readonly<Re
 }
 
 /** Returns a JSON Schema whose objects have no other properties than those of their types; what is left open is `unknown`. */
-function closed<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(closed) as Value;
-  const names = Object.keys(value);
-  if (names.every((name) => name === 'description')) return { ...value, typescript: 'unknown' };
-  const copy = Object.fromEntries(
-    Object.entries(value).map(([name, nested]) => [name, name === 'not' ? nested : closed(nested)]),
-  );
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Object.keys(schema).every((keyword) => keyword === 'description'))
+    return { ...schema, typescript: 'unknown' };
+  const copy: Record<string, unknown> = { ...schema };
+  for (const [keyword, value] of Object.entries(schema))
+    if (keyword === 'properties') copy[keyword] = allClosed(value as object);
+    else if (keyword !== 'not') copy[keyword] = closed(value);
   const isObject = copy['type'] === 'object' && 'properties' in copy;
-  return (isObject ? { additionalProperties: false, ...copy } : copy) as Value;
+  return isObject ? { additionalProperties: false, ...copy } : copy;
 }
+
+const allClosed = (schemas: object) =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closed(schema)]));

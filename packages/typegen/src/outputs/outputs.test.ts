@@ -25,7 +25,10 @@ describe('describeOutputs', () => {
 
   it.each([
     ['without a transformer', appRouter],
-    ['with superjson', initTRPC.create({ transformer: superjson }).router({ ...appRouter._def.record })],
+    [
+      'with superjson',
+      initTRPC.create({ transformer: superjson, isDev: false }).router({ ...appRouter._def.record }),
+    ],
   ])('%s, accepts what is sent of each type, and rejects a near miss', async (_, router) => {
     const document = { title: 'Shapes', version: '1' };
     const gateway = await createGateway({ router, createContext: () => ({}), document, openapi: true });

@@ -15,7 +15,7 @@ import type { FetchRequest } from './fetchRequest.ts';
 import { internalErrorResponse } from './rejections.ts';
 import { nonPrintable } from './requestHead.ts';
 
-/** Bun, which leaves out `Date` in a response to HEAD, and `Connection: close` (`FetchRequest.isLast`). */
+/** Bun, which leaves out `Date` in a response to HEAD, and `Connection: close`. */
 export const onBun = 'Bun' in globalThis;
 
 /**

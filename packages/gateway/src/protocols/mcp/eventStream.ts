@@ -23,7 +23,7 @@ export const stoppedError = new TRPCError({
  * @param results returns the result after the last value, and the results of errors
  */
 export function progressFormat(
-  { id, maxBytes, meta, tool }: ToolCall,
+  { id, meta, tool }: ToolCall,
   results: {
     end(last: unknown): string;
     error(cause: unknown): string;
@@ -32,6 +32,7 @@ export function progressFormat(
   },
 ): EventFormat {
   const { progressToken } = meta;
+  const { maxResponseBytes } = tool.limit;
   const isAsked =
     typeof progressToken === 'string'
       ? progressToken.length <= maxIdLength
@@ -50,10 +51,10 @@ export function progressFormat(
         last = data;
         progress += 1;
         if (!isAsked) return '';
-        const message = typeof data === 'string' ? data : boundedJson(data, maxBytes);
+        const message = typeof data === 'string' ? data : boundedJson(data, maxResponseBytes);
         const params = { progressToken, progress, message };
         const notification = { jsonrpc: '2.0', method: 'notifications/progress', params };
-        return messageEvent(boundedJson(notification, maxBytes) as string);
+        return messageEvent(boundedJson(notification, maxResponseBytes) as string);
       }),
     error: (cause) => messageEvent(resultMessage(results.error(cause), id)),
     revoked: () => messageEvent(resultMessage(results.revoked(), id)),

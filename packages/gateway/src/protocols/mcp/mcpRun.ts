@@ -15,6 +15,7 @@ import type { RequestContext } from '../../calls/requestContext.ts';
 import { codeOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
+import type { ReplayedResponse } from '../../policies/idempotency.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
@@ -113,7 +114,7 @@ export class McpRun extends RequestRun implements CallSource {
       return this.#admit(message, tool?.target, () => this.#respondWith(message, problem));
     }
     const { scopes, idempotencyKey: keyUse } = tool.procedure;
-    this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseSize };
+    this.#call = { ...message, tool, args };
     context.message = this.#call;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
@@ -254,8 +255,9 @@ export class McpRun extends RequestRun implements CallSource {
   }
 
   /** The stored message has the id of the earlier request, and the form of its revision. */
-  protected override replay(stored: OutgoingResponse): void {
+  protected override replay(stored: ReplayedResponse): void {
     const { id, isCurrent } = this.#call;
+    this.context.outcome.isResultCut = stored.isResultCut === true;
     // Only `#respond` ends a call with a stored response.
     const result = (this.context.outcome.result = replayedResult(stored.body as string, isCurrent));
     stored.body = resultMessage(result, id);

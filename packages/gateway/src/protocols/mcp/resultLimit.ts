@@ -16,15 +16,26 @@ export const defaultMaxResultBytes = 80_000;
 
 /** What is known at start about the results of a tool. */
 export interface ResultLimit {
-  /** The largest result, in bytes of UTF-8. */
+  /** The largest result, in bytes of UTF-8: what a model reads, once. */
   readonly maxBytes: number;
+  /** The largest response, in bytes: the text is escaped, and structured content repeats it. */
+  readonly maxResponseBytes: number;
+  /** Whether the tool has an output schema: its results are structured content, too. */
+  readonly isStructured: boolean;
   readonly procedure: Pick<Procedure, 'output' | 'type'>;
   /** The schema of the output, `{}` without one. */
   readonly schema: JsonSchema;
   /** Whether the sentence about a cut is also in the output, as `cut`. */
-  readonly isTold: boolean;
+  readonly hasCutMember: boolean;
   /** The schemas of the arguments, by name. */
   readonly inputs: Readonly<Record<string, JsonSchema>>;
+}
+
+/** The limit that a result exceeds, and its size. */
+export interface Excess {
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly option: 'maxResponseSize' | 'maxResultBytes';
 }
 
 const propertiesOf = ({ properties = {} }: JsonSchema) => properties as Readonly<Record<string, JsonSchema>>;
@@ -60,52 +71,58 @@ function findList(output: object): readonly [list?: readonly unknown[], property
 
 /**
  * Cuts the list of an output at a whole element.
- * @param json the output as JSON
  * @param args the arguments of the call
  * @returns what is left as JSON, a sentence about that, and structured content with the sentence; `undefined` if no element
  * fits, if there is no list, or if what is left does not match its schema
  */
 export function cutOutput(
   output: unknown,
-  json: string,
+  { bytes, maxBytes: most }: Excess,
   limit: ResultLimit,
   args: Readonly<Record<string, unknown>> = {},
 ): readonly [text: string, sentence: string, structured: string] | undefined {
   const [list, property] = isContainer(output) ? findList(output) : [];
   if (list === undefined) return undefined;
-  const { isTold, maxBytes, procedure, schema } = limit;
+  const { hasCutMember, isStructured, maxBytes, maxResponseBytes, procedure, schema } = limit;
   const where = property === undefined ? '' : ` of "${property}"`;
   const sentenceOf = (first: number) =>
-    `These are the first ${first} of ${list.length} elements${where}: the result has ${utf8Length(json)} bytes, and at most ${maxBytes} are sent. ${adviceFor(limit, first, args)}`;
-  const toldIn = (sentence: string) => `,"cut":${JSON.stringify(sentence)}`;
+    `These are the first ${first} of ${list.length} elements${where}: the result has ${bytes} bytes, and at most ${most} are sent. ${adviceFor(limit, first, args)}`;
+  const cutMember = (sentence: string) => `,"cut":${JSON.stringify(sentence)}`;
   const withFirst = (first: number) =>
     property === undefined
       ? list.slice(0, first)
       : { ...(output as object), [property]: list.slice(0, first) };
+  const sentBytes = (part: string) =>
+    utf8Length(JSON.stringify(part).slice(1, -1)) + (isStructured ? utf8Length(part) : 0);
   // No other number of elements has a longer sentence.
-  const longest = Math.max(...[0, list.length].map((first) => utf8Length(toldIn(sentenceOf(first)))));
-  let left = maxBytes - longest - utf8Length(JSON.stringify(withFirst(0)));
+  const longest = Math.max(...[0, list.length].map((first) => utf8Length(cutMember(sentenceOf(first)))));
+  const empty = JSON.stringify(withFirst(0));
+  let left = maxBytes - longest - utf8Length(empty);
+  let leftToSend = maxResponseBytes - longest * 2 - sentBytes(empty);
   let count = 0;
   for (const element of list) {
-    const text = JSON.stringify(element) as string | undefined;
-    left -= utf8Length(text ?? 'null') + 1;
-    if (left < 0) break;
+    const part = `${JSON.stringify(element) ?? 'null'},`;
+    left -= utf8Length(part);
+    leftToSend -= sentBytes(part);
+    if (left < 0 || leftToSend < 0) break;
     count += 1;
   }
+  if (count < leastItems(schema, property)) return undefined;
   const rest = withFirst(count);
   // JSON Schema has no refinements. A schema that rejects the whole output too has a transform, and says nothing.
-  const isRejected =
-    isZod(procedure.output) && !accepts(procedure.output, rest) && accepts(procedure.output, output);
-  if (count < leastItems(schema, property) || isRejected) return undefined;
+  const { output: parser } = procedure;
+  if (isZod(parser) && !accepts(parser, rest) && accepts(parser, output)) return undefined;
   const [text, sentence] = [JSON.stringify(rest), sentenceOf(count)];
-  return [text, sentence, isTold ? `${text.slice(0, -1)}${toldIn(sentence)}}` : text];
+  // An object with other members than those of its schema may have its own.
+  const isAdded = hasCutMember && !('cut' in rest);
+  return [text, sentence, isAdded ? `${text.slice(0, -1)}${cutMember(sentence)}}` : text];
 }
 
 const ran = 'The call has run, so do not repeat it';
 
-/** Returns what is wrong with a result that is too large and cannot be cut, and what to do. @param size in bytes */
-export function tooLargeText(size: number, limit: ResultLimit): string {
-  const text = `Its result is left out: it has ${size} bytes, and at most ${limit.maxBytes} are sent (maxResultBytes).`;
+/** Returns what is wrong with a result that is too large and cannot be cut, and what to do. */
+export function tooLargeText({ bytes, maxBytes, option }: Excess, limit: ResultLimit): string {
+  const text = `Its result is left out: it has ${bytes} bytes, and at most ${maxBytes} are sent (${option}).`;
   return limit.procedure.type === 'mutation' ? `${ran}. ${text}` : `${text} ${adviceFor(limit, 0, {})}`;
 }
 

@@ -15,7 +15,7 @@ import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { utf8Length } from '../../http/response.ts';
 import { ByteContent } from './byteContent.ts';
-import { cutOutput, tooLargeText } from './resultLimit.ts';
+import { cutOutput, tooLargeText, type Excess } from './resultLimit.ts';
 import type { ToolCall } from './tools.ts';
 
 /** The member that results have since revision 2026-07-28. */
@@ -27,23 +27,29 @@ const complete = ',"resultType":"complete"';
  * @throws {LimitError} `response-bytes`
  */
 export function outputResult(value: unknown, call: ToolCall, record: CallRecord): string {
-  const { isCurrent, maxBytes, tool } = call;
-  const { maxBytes: maxResultBytes } = tool.limit;
+  const { isCurrent, tool } = call;
+  const { isStructured, maxBytes, maxResponseBytes } = tool.limit;
   const end = isCurrent ? `${complete}}` : '}';
+  const limitedTo = (option: Excess['option'], most: number, bytes: number) =>
+    limitedResult(value, { bytes, maxBytes: most, option }, call, record);
   if (value instanceof ByteContent) {
     const { content, text } = value;
-    if (isLarger(text, maxResultBytes)) return limitedResult(value, text, call, record);
-    return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxBytes) as string;
+    if (isLarger(text, maxBytes)) return limitedTo('maxResultBytes', maxBytes, utf8Length(text));
+    return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxResponseBytes) as string;
   }
   // A larger output may be cut.
-  const json = boundedJson(value, maxResultBytes < maxBytes ? Infinity : maxBytes);
+  const json = boundedJson(value, Infinity);
   if (json === undefined) return `{"content":[]${end}`;
   // A text stays a text, which a model reads as it is.
   const shown = typeof value === 'string' ? value : json;
-  if (isLarger(shown, maxResultBytes)) return limitedResult(value, shown, call, record);
-  const text = typeof value === 'string' ? json : (boundedJson(json, maxBytes) as string);
-  const structured = tool.isStructured && json.startsWith('{') ? `,"structuredContent":${json}` : '';
-  requireBytes(text, structured, maxBytes);
+  if (isLarger(shown, maxBytes)) return limitedTo('maxResultBytes', maxBytes, utf8Length(shown));
+  const text = typeof value === 'string' ? json : (boundedJson(json, Infinity) as string);
+  const structured = isStructured && json.startsWith('{') ? `,"structuredContent":${json}` : '';
+  // A UTF-16 code unit is 1 to 3 bytes in UTF-8.
+  if ((text.length + structured.length) * 3 > maxResponseBytes) {
+    const bytes = utf8Length(text) + utf8Length(structured);
+    if (bytes > maxResponseBytes) return limitedTo('maxResponseSize', maxResponseBytes, bytes);
+  }
   return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
 }
 
@@ -54,28 +60,31 @@ interface CallRecord {
 }
 
 /**
- * Writes the result of a call whose output is larger than `maxResultBytes`. That of a mutation is no error, unless the tool has
- * an output schema: clients accept nothing else without structured content.
- * @param shown the output, as text
+ * Writes the result of a call whose output is too large. That of a mutation is no error, unless the tool has an output schema:
+ * clients accept nothing else without structured content. Above `maxResponseSize`, it is an error over every protocol, unless
+ * it can be cut.
  * @throws {LimitError} `response-bytes`
  */
-function limitedResult(value: unknown, shown: string, call: ToolCall, record: CallRecord): string {
+function limitedResult(value: unknown, excess: Excess, call: ToolCall, record: CallRecord): string {
   const {
     args,
     isCurrent,
-    tool: { isStructured, limit },
+    tool: { limit },
   } = call;
-  const cut = cutOutput(value, shown, limit, args);
-  const message = tooLargeText(utf8Length(shown), limit);
-  if (!cut && limit.procedure.type !== 'mutation') throw resultTooLarge(message);
-  record.isResultCut = true;
-  if (!cut && isStructured) {
-    return errorResult({ code: 'PAYLOAD_TOO_LARGE', message, status: 413 }, call, record);
+  const resultOf = (texts: readonly string[], structured = '') =>
+    `{"content":${JSON.stringify(texts.map((text) => ({ type: 'text', text })))}${structured}${isCurrent ? complete : ''}}`;
+  const cut = cutOutput(value, excess, limit, args);
+  if (cut) {
+    record.isResultCut = true;
+    const [text, sentence, structured] = cut;
+    return resultOf([text, sentence], limit.isStructured ? `,"structuredContent":${structured}` : '');
   }
-  const [text, sentence, structured] = cut ?? [];
-  const content = (cut ? [text, sentence] : [message]).map((each) => ({ type: 'text', text: each }));
-  const copy = cut && isStructured ? `,"structuredContent":${structured}` : '';
-  return `{"content":${JSON.stringify(content)}${copy}${isCurrent ? complete : ''}}`;
+  const message = tooLargeText(excess, limit);
+  const { procedure, isStructured } = limit;
+  if (procedure.type !== 'mutation' || excess.option === 'maxResponseSize') throw resultTooLarge(message);
+  record.isResultCut = true;
+  if (!isStructured) return resultOf([message]);
+  return errorResult({ code: 'PAYLOAD_TOO_LARGE', message, status: 413 }, call, record);
 }
 
 /**
@@ -96,8 +105,9 @@ export function shownError(error: TRPCError, declared: ErrorDefinitions | undefi
  * If the data is not JSON, that error is recorded, and clients receive a 500.
  */
 export function errorResult(shown: object, call: ToolCall, record: Pick<CallRecord, 'error'>): string {
-  const { isCurrent, maxBytes } = call;
-  const mostBytes = maxErrorBytes(maxBytes);
+  const { isCurrent, tool } = call;
+  const { maxResponseBytes } = tool.limit;
+  const mostBytes = maxErrorBytes(maxResponseBytes);
   const structuredOf = (text: string) => (isCurrent ? `,"structuredContent":${text}${complete}` : '');
   let json: string;
   try {
@@ -106,7 +116,9 @@ export function errorResult(shown: object, call: ToolCall, record: Pick<CallReco
   } catch (cause) {
     const isLarge = cause instanceof LimitError;
     if (!isLarge) record.error = cause;
-    const error = isLarge ? errorTooLarge(maxBytes) : new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
+    const error = isLarge
+      ? errorTooLarge(maxResponseBytes)
+      : new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
     json = JSON.stringify(shownError(error, undefined));
   }
   return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structuredOf(json)}}`;

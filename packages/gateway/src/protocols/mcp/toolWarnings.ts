@@ -61,10 +61,10 @@ export function toolWarnings(tools: readonly ListedTool[]): readonly string[] {
       `by their schemas, outputs of these tools may be larger than maxResultBytes, and are then cut, or errors: ${listNames(large.map(({ name }) => name))}. Declare less, or set mcp: { maxResultBytes: … }.`,
     );
   }
-  const tokens = estimateTokens(tools);
+  const tokens = estimateTokens(tools.map(({ entry }) => entry).join(''));
   if (tokens > maxTokens) {
     const largest = tools.toSorted((one, other) => other.entry.length - one.entry.length);
-    const named = largest.slice(0, namedTools).map((tool) => `${tool.name} (${estimateTokens([tool])})`);
+    const named = largest.slice(0, namedTools).map((tool) => `${tool.name} (${estimateTokens(tool.entry)})`);
     sentences.push(
       `the list of ${tools.length} tools has about ${tokens} tokens (its JSON has ${charactersPerToken} characters for each), which most clients send to the model with each request. Choose fewer in mcp({ tools: ({ path }) => … }), or with scopes; the largest are ${named.join(', ')}.`,
     );
@@ -79,5 +79,5 @@ function declaredBytes({ items, maxItems = 0, maxLength = 0, properties = {} }: 
   return members.reduce((sum, each) => sum + each, Number(maxLength) + elements);
 }
 
-const estimateTokens = (tools: readonly ListedTool[]): number =>
-  Math.ceil(tools.reduce((size, { entry }) => size + entry.length, 0) / charactersPerToken);
+/** Returns the number of tokens of JSON, an estimate. */
+export const estimateTokens = (json: string): number => Math.ceil(json.length / charactersPerToken);

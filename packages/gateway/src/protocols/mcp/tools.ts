@@ -14,6 +14,7 @@ import {
   type Schema,
 } from '../../schemas/schema.ts';
 import type { Target } from '../../calls/policy.ts';
+import { maxStringLength } from '../../calls/responseBytes.ts';
 import type { McpMeta, RestMeta } from '../../procedures/meta.ts';
 import { eventFunction } from '../../procedures/asyncOutput.ts';
 import type { Parser } from '../../procedures/parseFunction.ts';
@@ -46,8 +47,6 @@ interface Tool {
   readonly parseEvent: (event: unknown) => unknown;
   readonly isDescribed: boolean;
   readonly limit: ResultLimit;
-  /** Whether it has an output schema: its results are structured content, too. */
-  readonly isStructured: boolean;
   /** The entry of the list of tools, as JSON. */
   readonly entry: string;
 }
@@ -56,8 +55,6 @@ interface Tool {
 export interface ToolCall extends Message {
   readonly tool: Tool;
   readonly args: Record<string, unknown> | undefined;
-  /** The largest output, in bytes. */
-  readonly maxBytes: number;
 }
 
 /** Tools by name, in the order of the router. */
@@ -159,12 +156,13 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number, max
     isDescribed: (description ?? '').trim() !== '',
     limit: {
       maxBytes: mcp.maxResultBytes ?? maxResultBytes,
+      maxResponseBytes: Math.min(maxBytes, maxStringLength),
+      isStructured,
       procedure,
       schema: written,
-      isTold: isStructured && outputSchema !== written,
+      hasCutMember: isStructured && outputSchema !== written,
       inputs: (inputSchema['properties'] ?? {}) as ResultLimit['inputs'],
     },
-    isStructured,
     entry: JSON.stringify(entry),
   };
 }

@@ -54,6 +54,16 @@ interface Endless<Value> {
   next?: Endless<Value[]>;
 }
 
+/** Has names that are also keywords of JSON Schema. */
+export const keywordRouter = t.router({
+  description: t.procedure.query(() => ({ description: 'a' })),
+  not: t.procedure.query(() => ({ not: { properties: { type: 'object' } } })),
+  absent: t.procedure.query(() => ({ a: undefined })),
+});
+export const descriptionRouter = t.router({
+  description: t.procedure.query((): Page<Pet> => ({ items: [] })),
+});
+
 export const eventRouter = t.router({
   plain: t.procedure.subscription(async function* () {
     yield 1;

@@ -66,6 +66,9 @@ export const appRouter = t.router({
           if (message.id > (input?.lastEventId ?? 0)) yield tracked(String(message.id), message);
         }
       }),
+    onPin: t.procedure.output(z.custom<AsyncIterable<string>>()).subscription(async function* () {
+      yield 'pinned';
+    }),
   }),
   whoami: t.procedure.query(({ ctx }) => ctx.address),
 });

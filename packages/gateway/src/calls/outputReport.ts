@@ -1,4 +1,5 @@
 import { isAsync } from '../http/asyncValues.ts';
+import { tryHook } from '../http/hooks.ts';
 import { isContainer } from '../http/isObject.ts';
 import { warn } from '../http/warnings.ts';
 import { Failure } from '../procedures/execute.ts';
@@ -16,7 +17,7 @@ export function createOutputReport(): (procedure: Procedure, outcome: unknown) =
   return ({ mcp, path, rest, type }, outcome) => {
     const count = left.get(path) ?? searchedOutputs;
     if ((!rest && !mcp) || rest?.produces !== undefined || type === 'subscription' || count === 0) return;
-    const [found, at = ''] = (!isContent(outcome) && findNoJson(outcome)) || [];
+    const [found, at = ''] = isContent(outcome) ? [] : (tryHook(findNoJson, outcome) ?? []);
     left.set(path, found === undefined ? count - 1 : 0);
     if (found === undefined) return;
     warn(
@@ -31,7 +32,7 @@ const isContent = (outcome: unknown): boolean =>
     .flat()
     .some((each) => each instanceof Blob || each instanceof Uint8Array || each instanceof Failure);
 
-/** Returns what the first value is that JSON does not have, and its path. */
+/** Returns what the first value is that JSON does not have, and its path. @throws what a getter throws */
 function findNoJson(
   value: unknown,
   path = '',
@@ -42,10 +43,14 @@ function findNoJson(
   // Promises and iterables have messages of their own, and a circle is an error of `JSON.stringify`.
   const hasJson = typeof (value as { toJSON?: unknown }).toJSON === 'function';
   if (hasJson || isAsync(value) || parents.includes(value)) return undefined;
-  const { constructor } = value;
-  if (!isContainer(value)) return [`an instance of ${constructor.name}`, path];
+  const entries = ArrayBuffer.isView(value) ? [] : Object.entries(value);
+  // An instance of a class with properties of its own is sent as an object of these.
+  const { constructor: type } = value as { readonly constructor?: { readonly name?: string } };
+  if (!isContainer(value) && entries.length === 0 && type?.name !== undefined) {
+    return [`an instance of ${type.name}`, path];
+  }
   const within = [...parents, value];
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of entries) {
     const found = findNoJson(member, `${path}.${name}`, within);
     if (found) return found;
   }

@@ -36,11 +36,21 @@ it.each<[found: string, output: unknown]>([
   expect(await linesOf(output, true, false)).toEqual([]);
 });
 
-it('JSON and a circle, which is an error of JSON.stringify, are no line', async () => {
+it('JSON, an instance with properties, and what is an error of JSON.stringify, are no line', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
+  const bare: unknown = Object.create(Object.create(null) as object);
   const json = { at: new Date(), none: undefined, list: [null, 1], bare: Object.create(null) as object };
-  for (const output of [json, circle]) expect(await linesOf(output)).toEqual([]);
+  const throwing = {
+    get title() {
+      throw new Error('a getter of the output');
+    },
+  };
+  class Book {
+    title = 'Emma';
+  }
+  for (const output of [json, circle, throwing, [new Book()], { a: bare }])
+    expect(await linesOf(output)).toEqual([]);
 });
 
 it('a schema of a map or a set ends the start, also if only the option openapi serves it', async () => {
