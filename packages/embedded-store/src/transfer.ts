@@ -14,7 +14,10 @@ export function createTransfer(
   folder: DataFolder,
   definitions: readonly CollectionDefinition[],
   reservations: ReturnType<typeof openReservations>,
-  { read, write }: {
+  {
+    read,
+    write,
+  }: {
     readonly read: <T>(action: () => T) => T;
     readonly write: <T>(job: () => T) => Promise<T>;
   },
