@@ -109,6 +109,8 @@ const connectionFaults: Readonly<Record<string, RealFault>> = {
   'rejected database': { separates: true, begin: ofProxy({ kind: 'reject' }, databaseOf) },
   'frozen database': { separates: true, begin: ofProxy({ kind: 'freeze' }, databaseOf) },
   'stopped process whose database hangs': {
+    // A store that does not close in time ends the process with an error.
+    ends: true,
     kills: true,
     separates: true,
     begin: ofProcess(async ({ processes, storage: { proxies } }, started) => {
