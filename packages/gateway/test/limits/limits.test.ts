@@ -109,7 +109,9 @@ it('the depth does not apply to properties that the input schema drops', async (
 
 it('maxInFlight answers a call over the limit with 503 and Retry-After at once, over every protocol', async () => {
   const { send, dial, records, gateway, counters } = await startService({ maxInFlight: 2 });
-  const { call } = dial();
+  const { call, status } = dial();
+  // An upgrade takes a place too.
+  expect(await status).toBe(101);
   const running = [send('/v1/slow?ms=1500'), send('/trpc/slow?input={"ms":1500}')];
   await until(() => expect(counters.begun).toBe(2));
   expect(gateway.callsInFlight()).toBe(2);
