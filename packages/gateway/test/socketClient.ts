@@ -49,24 +49,22 @@ export function openSocket(
     if (socket.readyState === WebSocket.OPEN) socket.send(json);
     else socket.once('open', () => socket.send(json));
   };
-  const status = new Promise<number>((resolve) => {
-    socket.on('open', () => resolve(101));
-    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    socket.on('error', () => resolve(0));
-  });
   return {
     socket,
     messages,
     send,
-    /** Sends a message. Resolves with the next message from the server. @throws {Error} if the upgrade was rejected */
+    /** Sends a message. Resolves with the next message from the server. */
     call: async (message: object): Promise<unknown> => {
-      if ((await status) !== 101) throw new Error(`The upgrade was rejected: ${await status}`);
       send(message);
       const [data] = (await once(socket, 'message')) as [Buffer];
       return JSON.parse(data.toString());
     },
     /** Resolves with 101, or with the status of the rejected upgrade; 0 if the connection fails. */
-    status,
+    status: new Promise<number>((resolve) => {
+      socket.on('open', () => resolve(101));
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+      socket.on('error', () => resolve(0));
+    }),
     /** Resolves with the code and the reason of the close. */
     closed: new Promise<readonly [code: number, reason: string]>((resolve) => {
       socket.on('close', (code, reason) => resolve([code, reason.toString()]));

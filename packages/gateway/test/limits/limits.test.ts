@@ -109,9 +109,9 @@ it('the depth does not apply to properties that the input schema drops', async (
 
 it('maxInFlight answers a call over the limit with 503 and Retry-After at once, over every protocol', async () => {
   const { send, dial, records, gateway, counters } = await startService({ maxInFlight: 2 });
-  const { call, status } = dial();
+  const socket = dial();
   // An upgrade takes a place too.
-  expect(await status).toBe(101);
+  expect(await socket.status).toBe(101);
   const running = [send('/v1/slow?ms=1500'), send('/trpc/slow?input={"ms":1500}')];
   await until(() => expect(counters.begun).toBe(2));
   expect(gateway.callsInFlight()).toBe(2);
@@ -132,7 +132,7 @@ it('maxInFlight answers a call over the limit with 503 and Retry-After at once, 
       /^retry: [12]\d{3}\nevent: (serialized-)?error\ndata: \{.*concurrent calls.*\}\n\n/,
     );
   }
-  expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
+  expect(await socket.call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
     id: 1,
     error: { message },
   });
