@@ -156,20 +156,34 @@ describe('resumable', () => {
     const producer = new TestProducer();
     const first = await connect(openRuns(log), producer);
     producer.send('a');
-    producer.fail(new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'The model is busy.' }));
+    producer.fail(new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message: 'Too long for the model.' }));
     for (const client of [first, await connect(openRuns(log), producer)]) {
       await client.take(1);
       await expect(client.next()).rejects.toMatchObject({
-        code: 'TOO_MANY_REQUESTS',
-        message: 'The model is busy.',
+        code: 'PAYLOAD_TOO_LARGE',
+        message: 'Too long for the model.',
       });
     }
   });
 
+  it.each(['TOO_MANY_REQUESTS', 'BAD_GATEWAY', 'SERVICE_UNAVAILABLE', 'GATEWAY_TIMEOUT'] as const)(
+    '%s of the producer ends the run with the reason failed: clients would connect again after it, and get it again',
+    async (code) => {
+      const onError = vi.fn<(error: unknown, key: string) => void>();
+      const producer = new TestProducer();
+      const client = await connect(openRuns(openMemory(), { onError }), producer);
+      producer.fail(new TRPCError({ code, message: 'The model is busy.' }));
+      await expect(client.next()).rejects.toMatchObject({
+        ...stoppedFor('failed'),
+        message: 'The model is busy.',
+      });
+      expect(onError).not.toHaveBeenCalled();
+    },
+  );
+
   it.each([
     ['an Error', new Error('password=hunter2')],
     ['a text', 'password=hunter2'],
-    // Clients of tRPC would connect again, and get it again.
     ['an internal error', new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: 'password=hunter2' })],
   ])('%s that is thrown is reported, and clients get the reason failed without it', async (_, error) => {
     const onError = vi.fn<(error: unknown, key: string) => void>();

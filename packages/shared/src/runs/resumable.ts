@@ -18,7 +18,7 @@ export const runErrors = declareErrors({
     data: z.object({
       reason: z.enum(stopReasons).meta({
         description:
-          'failed: an unexpected error; lost: its process has ended; duration, size: it was too long; abandoned: no client has read it; shutdown: the service was stopped.',
+          'failed: an unexpected error, or one that may pass; lost: its process has ended; duration, size: it was too long; abandoned: no client has read it; shutdown: the service was stopped.',
       }),
     }),
   },
@@ -104,8 +104,11 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
     for await (const { id, record } of items) {
       if (record?.type === 'event') yield tracked(id, decode(id, record.event));
       else if (record?.type === 'end') return;
-      else if (record?.type === 'stop') throw runErrors.RUN_STOPPED({ data: { reason: record.reason } });
-      else if (record?.type === 'error') throw new TRPCError({ code: record.code, message: record.message });
+      else if (record?.type === 'stop') {
+        const { message, reason } = record;
+        throw runErrors.RUN_STOPPED({ data: { reason }, ...(message !== undefined && { message }) });
+      } else if (record?.type === 'error')
+        throw new TRPCError({ code: record.code, message: record.message });
     }
   }
 

@@ -30,7 +30,7 @@ export type RunRecord =
   | ({ readonly type: 'start' } & RunOrigin)
   | { readonly type: 'end' }
   | { readonly type: 'event'; readonly event: unknown }
-  | { readonly type: 'stop'; readonly reason: StopReason }
+  | { readonly type: 'stop'; readonly reason: StopReason; readonly message?: string }
   | { readonly type: 'error'; readonly code: TRPCError['code']; readonly message: string };
 
 export interface RunItem {

@@ -1,3 +1,4 @@
+import type { TRPCError } from '@trpc/server';
 import { isTrpcError } from 'trpc-gateway/procedures';
 import { encodeEvent } from '../channels/eventChannel.ts';
 import type { JoinOptions, ResumableOptions } from './resumableOptions.ts';
@@ -55,7 +56,7 @@ export async function produceRun<Event>(
     await Promise.race([store(), stopped]);
   } catch (cause) {
     end = endRecord(cause);
-    if (end.type === 'stop' && end.reason === 'failed') error = cause;
+    if (end.type === 'stop' && end.reason === 'failed' && end.message === undefined) error = cause;
     controller.abort(cause);
   }
   // If it cannot be stored, readers take the run for lost.
@@ -63,10 +64,20 @@ export async function produceRun<Event>(
   return error;
 }
 
+/** Errors after which clients connect again. Those that read a run would get it again, without an end. */
+const passingCodes: ReadonlySet<TRPCError['code']> = new Set([
+  'TOO_MANY_REQUESTS',
+  'BAD_GATEWAY',
+  'SERVICE_UNAVAILABLE',
+  'GATEWAY_TIMEOUT',
+]);
+
 function endRecord(cause: unknown): RunRecord {
   if (cause instanceof Stopped) return { type: 'stop', reason: cause.reason };
-  // Clients of tRPC would connect again after an internal error, and get it again.
   if (!isTrpcError(cause) || cause.code === 'INTERNAL_SERVER_ERROR')
     return { type: 'stop', reason: 'failed' };
-  return { type: 'error', code: cause.code, message: cause.message };
+  const { code, message } = cause;
+  return passingCodes.has(code)
+    ? { type: 'stop', reason: 'failed', message }
+    : { type: 'error', code, message };
 }
