@@ -1,5 +1,6 @@
-import type { PackageManagerName } from './packages.ts';
 import type { BuildName } from './builds.ts';
+import { ofThisRun } from './ofThisRun.ts';
+import type { PackageManagerName } from './packages.ts';
 
 /** An app as users have it. */
 type App = readonly [
@@ -36,7 +37,7 @@ const apps: readonly App[] = [
  * Not the full product: each version, bundler and package manager is in two rows at least. `newest` is the version of this
  * repository. Rows that take long come first.
  */
-export const matrix = apps.map(([build, manager, trpc, zod, typescript, ...others]) => ({
+export const matrix = ofThisRun(apps).map(([build, manager, trpc, zod, typescript, ...others]) => ({
   build,
   manager,
   trpc,

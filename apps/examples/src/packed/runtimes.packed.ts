@@ -2,6 +2,7 @@ import { debian13Runtimes, runtimes } from '@petstore/testing/runtimes';
 import { glob, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { ofThisRun } from './ofThisRun.ts';
 import { publishedPackages } from './packages.ts';
 import { testProject } from './testProject.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
@@ -16,17 +17,12 @@ const newest = Object.entries(debian13Runtimes()).map(([name, node]) => ({
 /** On the C library of this system. */
 const { node22 } = runtimes();
 const older = { uws: 'uWebSockets.js@npm:uws-pack@20.0.8', loaded: 'uws-pack 20.0.8' };
-const [oldest, ...newer] = newest;
-/** Each run has one of the newer Nodes, since an installation takes minutes beside the tests. */
-const ofRun = newer[Number(process.env['TEST_SEED'] ?? 0) % newer.length];
-const nodes = [
-  ...[oldest, ofRun].filter((node) => node !== undefined),
-  ...(node22 === undefined ? [] : [{ title: 'Node 22', node: node22, ...older }]),
+const nodes = [...newest, ...(node22 === undefined ? [] : [{ title: 'Node 22', node: node22, ...older }])];
+const setups = [
+  ...nodes.map((on) => ({ on, manager: 'npm' as const })),
+  // Its packages see only their own dependencies.
+  ...newest.slice(0, 1).map((on) => ({ on, manager: 'pnpm' as const })),
 ];
-/** The packages of pnpm see only their own dependencies. */
-const setups = nodes.flatMap((node, index) =>
-  (index === 0 ? (['npm', 'pnpm'] as const) : (['npm'] as const)).map((manager) => ({ on: node, manager })),
-);
 
 /** As in the README of @petstore/embedded-store: npm warns about the install scripts of these packages, which are not needed here. */
 const allowScripts = { lmdb: false, 'msgpackr-extract': false };
@@ -64,7 +60,7 @@ const fetching = `
   console.log(response.status, await response.text());
 `;
 
-it.each(setups)(
+it.each(ofThisRun(setups))(
   'on $on.title with $manager all packages and uWebSockets.js install without a warning, compile and run',
   async ({ on: { node, uws, loaded }, manager }) => {
     const { run, warnings, write } = await testProject(

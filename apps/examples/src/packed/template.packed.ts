@@ -5,6 +5,7 @@ import { freePort } from '@petstore/testing/freePort';
 import { runtimes } from '@petstore/testing/runtimes';
 import { expect, inject, it } from 'vitest';
 import { z } from 'zod';
+import { ofThisRun } from './ofThisRun.ts';
 import { start, testProject } from './testProject.ts';
 
 const template = fileURLToPath(new URL('../../../../templates/service', import.meta.url));
@@ -34,7 +35,7 @@ const nodes = Object.entries({ 22: process.execPath, 24: runtimes()['node24'] })
   node === undefined ? [] : [{ version, node }],
 );
 
-it.each(nodes)(
+it.each(ofThisRun(nodes))(
   'on Node $version a copy of the template installs, compiles, passes its test, serves, stops with code 0, and without API_KEY says which variable to set',
   async ({ node }) => {
     const project = await copyOfTemplate(node);
