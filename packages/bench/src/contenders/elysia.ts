@@ -19,13 +19,13 @@ const create = {
 
 // Elysia looks at the source text of a handler for what of the request it reads, so no handler is wrapped here.
 const authorization = `Bearer ${process.env['API_KEY']}`;
-// Elysia sends the fields of objects, but not of an instance of a class.
-const missing = { ...notFound };
-const unknownKey = { ...unauthorized };
+// Plain objects: Elysia does not send the fields of an instance of a class.
+const missing = structuredClone(notFound);
+const unknownKey = structuredClone(unauthorized);
 
 new Elysia()
   .onError(({ code, status }) =>
-    code === 'NOT_FOUND' ? status(404, { ...nowhere }) : status(400, { ...malformed }),
+    code === 'NOT_FOUND' ? status(404, structuredClone(nowhere)) : status(400, structuredClone(malformed)),
   )
   .onBeforeHandle(({ headers, status }) =>
     headers['authorization'] === authorization ? undefined : status(401, unknownKey),
