@@ -1,7 +1,7 @@
 /*
  * Runs histories by seed, until one violates a rule: `npm run simulate -- --seconds 60`. Options: `--seed N`, also more than once,
- * prints one, `--seed STORAGE:N` one of a storage; `--first N --count N` runs these; `--seconds N` runs new ones. `--backend NAME` chooses what processes share. A
- * failing one is printed with its seed, without the steps that it does not need; the exit code is 1.
+ * prints one, `--seed STORAGE:N` one of a storage; `--first N --count N` runs these; `--seconds N` runs new ones. A failing one
+ * is printed with its seed, without the steps that it does not need; the exit code is 1.
  */
 import './install.ts';
 import { parseArgs } from 'node:util';
@@ -17,14 +17,12 @@ const { values } = parseArgs({
     first: { type: 'string' },
     count: { type: 'string' },
     seconds: { type: 'string' },
-    backend: { type: 'string', multiple: true },
   },
 });
 function toNumber(value: string): number {
   if (Number(value) >= 0) return Number(value);
   throw new Error(`"${value}" is not a number.`);
 }
-const storages = storageNames.filter((name) => values.backend?.includes(name) ?? true);
 
 const watch = watchHistories();
 
@@ -58,7 +56,7 @@ async function explore(): Promise<void> {
   let calls = 0;
   const isOver = () => histories >= count || process.uptime() - startedAt >= seconds;
   for (; !isOver(); histories += 1) {
-    const plan = planHistory(first + histories, storages);
+    const plan = planHistory(first + histories);
     // oxlint-disable no-await-in-loop -- one after the other
     const report = await run(plan);
     calls += report.calls;
@@ -80,7 +78,7 @@ if (values.seed === undefined) await explore();
 else
   for (const each of values.seed) {
     const [seed = '', ...names] = each.split(':').toReversed();
-    const chosen = storages.filter((name) => names.length === 0 || names.includes(name));
+    const chosen = storageNames.filter((name) => names.length === 0 || names.includes(name));
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await print(planHistory(toNumber(seed), chosen));
   }

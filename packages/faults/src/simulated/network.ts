@@ -7,7 +7,7 @@ import {
   type SocketListener,
   type Transport,
 } from '../client/transport.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { Connection } from './connection.ts';
 import { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';

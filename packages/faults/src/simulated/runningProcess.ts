@@ -9,7 +9,6 @@ type SocketHandler = ReturnType<Accept>;
 /** A body that is being sent. */
 export interface SentBody {
   end?(): void;
-  expire?(): void;
 }
 
 /** A process of the service from its start to its end, and the connections to it. */

@@ -6,7 +6,7 @@ import { type FolderState, folderState } from 'trpc-gateway-shared/state/folder'
 import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { mount, unmountAll } from './disk/mounts.ts';
 import type { DiskFaults } from './disk/diskFaults.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';

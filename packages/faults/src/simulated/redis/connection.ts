@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { Link } from '../link.ts';
 import { runIn, type SimulatedProcess } from '../simulatedProcess.ts';
 import { Leg } from './leg.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { ErrorReply, integer, type Reply } from './reply.ts';
 import { type Stream, streamCommands } from './streams.ts';
 

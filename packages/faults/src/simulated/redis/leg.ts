@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { Link } from '../link.ts';
 import { runOutside } from '../simulatedProcess.ts';
 

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openRedisLog } from '../../../../shared/src/events/testing/collect.ts';
 import { describeEventLog } from '../../../../shared/src/events/testing/eventLogContract.ts';
 import { describeState } from '../../../../shared/src/state/testing/stateContract.ts';
-import { Random } from '../../random.ts';
+import { Random } from '@petstore/testing/random';
 import { SimulatedProcess } from '../simulatedProcess.ts';
 import { SimulatedRedis } from './simulatedRedis.ts';
 

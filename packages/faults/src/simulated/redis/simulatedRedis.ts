@@ -1,5 +1,5 @@
 import { createClient } from 'redis';
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { Gate, Link } from '../link.ts';
 import type { SimulatedProcess } from '../simulatedProcess.ts';
 import { Connection } from './connection.ts';
