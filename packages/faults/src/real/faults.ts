@@ -209,12 +209,6 @@ const folderFaults: Readonly<Record<string, RealFault>> = {
   },
 };
 
-const embeddedFaults: Readonly<Record<string, RealFault>> = {
-  // After an error of a meta page, LMDB cannot be used in the process.
-  'EIO of pwrite64': folderFaults['EIO of pwrite64'] as RealFault,
-  'EIO of fdatasync': { ...(folderFaults['EIO of fdatasync'] as RealFault), ends: true, kills: true },
-};
-
 /** Several faults at once. */
 const together = (...all: readonly (RealFault | undefined)[]): RealFault => ({
   kills: true,
@@ -255,7 +249,9 @@ export const faults: Readonly<
   embedded: {
     ...processFaults,
     'lost replies': clientFaults['lost replies'] as RealFault,
-    ...embeddedFaults,
+    'EIO of pwrite64': folderFaults['EIO of pwrite64'] as RealFault,
+    // After an error of a meta page, LMDB cannot be used in the process.
+    'EIO of fdatasync': { ...(folderFaults['EIO of fdatasync'] as RealFault), ends: true, kills: true },
   },
   database: {
     ...processFaults,
