@@ -98,7 +98,7 @@ class StoreOutside extends FolderOutside {
 
 type Place = Pick<ProcessOptions, 'folder' | 'location' | 'outside'>;
 
-export const storeFolder = (folder: string): string => join(folder, 'store');
+const storeFolder = (folder: string): string => join(folder, 'store');
 
 /** Opens what survives the processes: with a store, its records. @param onFatal called if the store can no longer be used */
 export async function openOutside({ folder, location, outside }: Place, onFatal?: (error: Error) => void) {
