@@ -373,4 +373,5 @@ describe('types that are not known at run time', () => {
 });
 
 // The error shape may be a schema of any zod.
-[z325.object({}), z44.object({})] satisfies TypesOptions['errorShape'][];
+({ errorShape: z325.object({ a: z325.string() }) }) satisfies TypesOptions;
+({ errorShape: z44.object({ a: z44.string() }) }) satisfies TypesOptions;

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { fileURLToPath } from 'node:url';
 import superjson from 'superjson';
-import { initTRPC } from '@trpc/server';
+import { type AnyTRPCProcedure, initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
 import { describe, expect, it } from 'vitest';
 import { describeOutputs } from './describeOutputs.ts';
@@ -12,7 +12,7 @@ const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const project = pathOf('../../tsconfig.test.json');
 const { open, outputs } = describeOutputs({ file: pathOf('testing/shapes.ts'), project });
 const ajv = addFormats.default(new Ajv2020({ strictTuples: false }));
-const procedures = Object.entries(appRouter._def.procedures);
+const procedures = Object.entries(appRouter._def.procedures as object as Record<string, AnyTRPCProcedure>);
 
 const validatorOf = (path: string) =>
   ajv.compile({ allOf: [outputs.procedures[path] ?? {}], $defs: outputs.$defs });
