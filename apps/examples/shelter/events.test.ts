@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { connectTools } from '@petstore/testing/connectTools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { newShelter, sharedShelter, type Shelter, stores } from './testing/newShelter.ts';
 import { eventsOf, readEvents } from './testing/readEvents.ts';
@@ -21,9 +21,7 @@ const watchOverRest: Watch = async ({ origin }, lastEventId, count) => {
 
 /** One call for each change, as an agent does. */
 const watchOverMcp: Watch = async ({ headers, origin }, lastEventId, count) => {
-  const client = new Client({ name: 'agent', version: '1.0.0' });
-  const requestInit = { headers };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }));
+  const client = await connectTools(origin, { headers });
   const changes: Change[] = [];
   let after = lastEventId;
   while (changes.length < count) {
@@ -34,7 +32,6 @@ const watchOverMcp: Watch = async ({ headers, origin }, lastEventId, count) => {
     after = change.eventId;
     changes.push(change);
   }
-  await client.close();
   return changes;
 };
 

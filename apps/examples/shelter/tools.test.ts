@@ -1,19 +1,12 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { providerProblems } from 'trpc-gateway-test';
-import { expect, onTestFinished, test } from 'vitest';
+import { connectTools } from '@petstore/testing/connectTools';
+import { providerProblems } from '@petstore/testing/providerProblems';
+import { expect, test } from 'vitest';
 import { sharedShelter } from './testing/newShelter.ts';
 
 const shelter = sharedShelter();
 
-/** Connects an agent with these headers. @param revision Default: that of 2025-11-25 */
-async function connect(headers: Readonly<Record<string, string>> = shelter.headers, revision?: '2026-07-28') {
-  const options = revision && { versionNegotiation: { mode: { pin: revision } } };
-  const client = new Client({ name: 'agent', version: '1.0.0' }, options);
-  const url = new URL(`${shelter.origin}/mcp`);
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
-  onTestFinished(() => client.close());
-  return client;
-}
+const connect = (headers = shelter.headers, revision?: '2026-07-28') =>
+  connectTools(shelter.origin, { headers, revision });
 
 test('an agent of the staff adds an animal and sees its photo, and it is adopted once', async () => {
   const agent = await connect();

@@ -1,5 +1,4 @@
 import { seededAnimal, seededAnimals } from './petStore/animals.ts';
-import { notFound, unauthorized } from './petStore/failure.ts';
 
 /** The key that every contender takes (`API_KEY`). */
 export const apiKey = 'a-key-to-measure-with';
@@ -26,30 +25,14 @@ export interface RequestAndResponse {
   readonly expected: ExpectedResponse;
 }
 
-interface HttpCase extends RequestAndResponse {
-  readonly kind: 'http';
-  /** Further requests, which the load sends in turn with the first one. */
-  readonly others?: readonly RequestAndResponse[];
-}
-
-/** A call over a WebSocket that is open: many at once, on many sockets. */
-interface SocketCase {
-  readonly kind: 'socket';
-  readonly path: string;
-  /** A call and its response, by the call's id. */
-  readonly message: (id: number) => string;
-  readonly response: (id: number) => string;
-}
-
-export type Case = (HttpCase | SocketCase) & {
+export interface Case extends RequestAndResponse {
   readonly name: string;
   readonly title: string;
-  /** The unit that is counted, and how many of them one request is. */
-  readonly unit: 'requests' | 'calls' | 'events';
-  readonly perRequest: number;
+  /** Further requests, which the load sends in turn with the first one. */
+  readonly others?: readonly RequestAndResponse[];
   /** How many connections ask at once. Default: that of `measure.ts`. */
   readonly connections?: number;
-};
+}
 
 const authorization = `Bearer ${apiKey}`;
 const json = { 'content-type': 'application/json' };
@@ -62,10 +45,8 @@ const deprecated = {
   sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
   link: '</v1/pets>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
 };
-const challenge = 'Bearer realm="petstore", error="invalid_token"';
 /** The `Vary` that tRPC's adapters add to every response. */
 const rpcVary = 'trpc-accept, accept';
-const eventsPerStream = 1_000;
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}): CaseRequest => ({
   method: 'GET',
@@ -79,8 +60,6 @@ const post = (path: string, body: string): CaseRequest => ({
   headers: { authorization, ...json },
   body,
 });
-
-const getPet = get('/v1/pets/500');
 
 const inputOf = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
 
@@ -103,16 +82,6 @@ const batch = {
     .join(''),
 };
 
-const unknownProcedure = {
-  error: {
-    message: 'No procedure found on path "getAnimal"',
-    code: -32_004,
-    data: { code: 'NOT_FOUND', httpStatus: 404, path: 'getAnimal' },
-  },
-};
-
-/** What the cases have in common that count requests. */
-export const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
 const rpcHeaders = { ...json, vary: rpcVary };
 
 const responds = (status: number, headers: ExpectedResponse['headers'], body: unknown): ExpectedResponse => ({
@@ -122,19 +91,15 @@ const responds = (status: number, headers: ExpectedResponse['headers'], body: un
 });
 
 const http = (name: string, title: string, request: CaseRequest, expected: ExpectedResponse): Case => ({
-  ...oneRequest,
   name,
   title,
   request,
   expected,
 });
 
-/** The cases that are answered with an error: of each contender, they are compared with its own GET. */
-export const errorCases: readonly string[] = ['unauthorized', 'notFound', 'unknownProcedure'];
-
 /** Everything that is measured, in the order in which it is shown. */
 export const cases: readonly Case[] = [
-  http('get', 'GET one', getPet, responds(200, deprecated, seededAnimal(500))),
+  http('get', 'GET one', get('/v1/pets/500'), responds(200, deprecated, seededAnimal(500))),
   http(
     'list20',
     'GET list of 20',
@@ -163,49 +128,6 @@ export const cases: readonly Case[] = [
     'JSON lines, batch of 10',
     get(batch.request.path, { 'trpc-accept': 'application/jsonl' }),
     responds(200, rpcHeaders, batch.lines),
-  ),
-  {
-    kind: 'socket',
-    name: 'socket',
-    title: 'WebSocket call',
-    unit: 'calls',
-    perRequest: 1,
-    path: '/trpc',
-    message: (id) =>
-      JSON.stringify({ id, method: 'query', params: { path: 'getPet', input: { petId: 500 } } }),
-    response: (id) => JSON.stringify({ id, result: { type: 'data', data: seededAnimal(500) } }),
-  },
-  {
-    kind: 'http',
-    name: 'events',
-    title: 'SSE, streams of 1,000 events',
-    unit: 'events',
-    perRequest: eventsPerStream,
-    request: get(`/trpc/watchPets?${inputOf({ count: eventsPerStream })}`, { accept: 'text/event-stream' }),
-    expected: responds(
-      200,
-      { 'content-type': 'text/event-stream', vary: rpcVary },
-      [
-        'event: connected\ndata: {}\n\n\n',
-        ...seededAnimals()
-          .slice(0, eventsPerStream)
-          .map((animal) => `data: ${JSON.stringify(animal)}\n\n\n`),
-        'event: return\ndata: \n\n\n',
-      ].join(''),
-    ),
-  },
-  http(
-    'unauthorized',
-    '401',
-    { ...getPet, headers: { authorization: 'Bearer an-unknown-key' } },
-    responds(401, { ...json, 'www-authenticate': challenge }, unauthorized),
-  ),
-  http('notFound', '404', get('/v1/pets/999999999'), responds(404, deprecated, notFound)),
-  http(
-    'unknownProcedure',
-    'tRPC 404, unknown procedure',
-    get(`/trpc/getAnimal?${inputOf({ petId: 500 })}`),
-    responds(404, rpcHeaders, unknownProcedure),
   ),
 ];
 

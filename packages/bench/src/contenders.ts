@@ -69,7 +69,6 @@ export const contender = (
 ): Contender => ({ runtime: 'node', environment: {}, headers: 'minimal', ...described });
 
 const restCases = ['get', 'list20', 'create'];
-const rpcCases = ['query', 'batch10', 'lines'];
 
 const onUws = { title: 'this gateway on uWebSockets.js', command: gateway, headers: 'all' } as const;
 
@@ -82,14 +81,12 @@ export const contenders: readonly Contender[] = [
     name: 'gateway-async',
     title: `${onUws.title}, async`,
     environment: { ...environment, BENCH_RESOLVERS: 'async' },
-    cases: [...restCases, ...rpcCases],
   }),
   contender({
     ...onUws,
     name: 'gateway-middleware',
     title: `${onUws.title}, async + middleware`,
     environment: { ...environment, BENCH_RESOLVERS: 'middleware' },
-    cases: [...restCases, ...rpcCases],
   }),
   contender({
     name: 'gateway-node',
@@ -110,13 +107,11 @@ export const contenders: readonly Contender[] = [
     name: 'fastify',
     title: 'Fastify, tRPC by its plugin',
     command: node(at('./contenders/fastify.ts')),
-    cases: [...restCases, ...rpcCases],
   }),
   contender({
     name: 'hono',
     title: 'Hono on Node, tRPC by its fetch adapter',
     command: node(at('./contenders/hono.ts')),
-    cases: [...restCases, ...rpcCases],
   }),
   contender({
     name: 'orpc',
@@ -129,7 +124,6 @@ export const contenders: readonly Contender[] = [
     name: 'trpc',
     title: 'Express, tRPC and trpc-to-openapi',
     command: node(at('./contenders/trpc.ts')),
-    cases: [...restCases, ...rpcCases],
   }),
   contender({
     name: 'bun-guarded',

@@ -1,25 +1,17 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { apiKey, type Case } from './cases.ts';
+import type { Case } from './cases.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
-import { loadCore, onCore } from './cores.ts';
 import { coreTimes } from './foreignLoad.ts';
-import { type Load, wrk } from './load/wrk.ts';
+import { wrk } from './load/wrk.ts';
 
-/** How many connections ask at once. Streams of events are long: few are enough. */
-const connections = { requests: 64, events: 8 };
+/** How many connections ask at once. */
+const connections = 64;
 
-/** Calls over WebSockets: this many sockets, with so many calls open on each. */
-const sockets = 16;
-const callsOpen = 10;
-
-/** One measurement of one case. Units are requests, calls or events. */
+/** One measurement of one case. */
 export interface Measurement {
-  /** Units a second, by the clock. */
+  /** Requests a second, by the clock. */
   readonly rate: number;
   /**
-   * Units a second of processor time: what the server's core does when it has nothing else to do. It is the rate by the
+   * Requests a second of processor time: what the server's core does when it has nothing else to do. It is the rate by the
    * clock where server and core are at their limit. Where other programs run on the machine, or wrk is slower than the
    * server, that rate says more about those.
    */
@@ -41,7 +33,12 @@ export async function measure(
 ): Promise<Measurement> {
   const timesBefore = await coreTimes();
   const before = await contender.processorSeconds();
-  const load = await loadWith(contender.port, subject, seconds);
+  const load = await wrk({
+    port: contender.port,
+    requests: [subject.request, ...(subject.others ?? []).map(({ request }) => request)],
+    connections: subject.connections ?? connections,
+    seconds,
+  });
   const used = (await contender.processorSeconds()) - before;
   const times = await coreTimes();
   const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used;
@@ -50,51 +47,22 @@ export async function measure(
     if (seconds > longestSeconds) throw new Error(`${subject.title}: no response within ${seconds} s.`);
     return measure(contender, subject, seconds * 4);
   }
-  const units = load.requests * subject.perRequest;
   return {
-    rate: units / load.seconds,
-    perCore: units / used,
+    rate: load.requests / load.seconds,
+    perCore: load.requests / used,
     busy: used / load.seconds,
     foreign: Math.max(others, 0) / load.seconds,
   };
 }
 
-async function loadWith(port: number, subject: Case, seconds: number): Promise<Load> {
-  if (subject.kind === 'http') {
-    const standard = subject.unit === 'events' ? connections.events : connections.requests;
-    return wrk({
-      port,
-      requests: [subject.request, ...(subject.others ?? []).map(({ request }) => request)],
-      connections: subject.connections ?? standard,
-      seconds,
-      expectsErrors: subject.expected.status >= 400,
-    });
-  }
-  const messages = Array.from({ length: callsOpen }, (_, index) => subject.message(index + 1));
-  const options = {
-    port,
-    path: subject.path,
-    authorization: `Bearer ${apiKey}`,
-    sockets,
-    messages,
-    seconds,
-  };
-  // Our own generator, on the core of the load.
-  const generator = fileURLToPath(new URL('load/socketCalls.ts', import.meta.url));
-  const command = [process.execPath, '--conditions=trpc-gateway-source', generator] as const;
-  const [file, ...args] = onCore(loadCore, [...command, JSON.stringify(options)]);
-  const { stdout } = await promisify(execFile)(file, args, { env: { PATH: process.env['PATH'] } });
-  return JSON.parse(stdout) as Load;
-}
+/** The requests after which a contender is warm: V8 compiles by how often code has run. */
+const warmRequests = 20_000;
 
-/** The requests, calls or events after which a contender is warm: V8 compiles by how often code has run. */
-const warmUnits = 20_000;
-
-/** The maximum number of runs to warm up: a slow case reaches `warmUnits` late, or not at all. */
+/** The maximum number of runs to warm up: a slow case reaches `warmRequests` late, or not at all. */
 const warmUpRuns = 16;
 
 /**
- * Loads a contender until it has answered `warmUnits` and used most of that processor time. Where other programs run, both
+ * Loads a contender until it has answered `warmRequests` and used most of that processor time. Where other programs run, both
  * take longer.
  */
 export async function warmUp(
@@ -103,11 +71,11 @@ export async function warmUp(
   seconds: number,
 ): Promise<void> {
   let used = 0;
-  let units = 0;
-  for (let run = 0; run < warmUpRuns && (used < seconds * 0.7 || units < warmUnits); run++) {
+  let requests = 0;
+  for (let run = 0; run < warmUpRuns && (used < seconds * 0.7 || requests < warmRequests); run++) {
     const { busy, rate } = await measure(contender, subject, seconds);
     used += busy * seconds;
-    units += rate * seconds;
+    requests += rate * seconds;
   }
 }
 

@@ -10,7 +10,6 @@ const result = (fields: Partial<Result>): Result => ({
   spread: 0,
   ratio: 1,
   peerRatio: 0.8,
-  ownRatio: 1,
   rounds: [],
   ...fields,
 });

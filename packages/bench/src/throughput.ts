@@ -33,8 +33,6 @@ export interface Result {
   readonly ratio: number | undefined;
   /** The same over that of the contender's peer. */
   readonly peerRatio: number | undefined;
-  /** The same over that of the contender's own GET. */
-  readonly ownRatio: number | undefined;
   readonly rounds: readonly Measurement[];
 }
 
@@ -92,7 +90,6 @@ export async function throughput(
         spread: spread(of.map(({ perCore }) => perCore)),
         ratio: ratioTo(measured.get(key(subject.name, limit))),
         peerRatio: ratioTo(measured.get(key(subject.name, peerOf(contender)))),
-        ownRatio: ratioTo(measured.get(key('get', contender.name))),
         rounds: of,
       };
     }),

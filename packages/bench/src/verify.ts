@@ -2,12 +2,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { sortedLines } from '@petstore/testing/jsonLines';
-import { WebSocket } from 'ws';
-import { apiKey, type Case, type CaseRequest, type ExpectedResponse } from './cases.ts';
+import type { Case, CaseRequest, ExpectedResponse } from './cases.ts';
 import type { Contender } from './contenders.ts';
-
-/** How long a response may take, in milliseconds. */
-const deadlineMs = 10_000;
 
 /**
  * What a contender answers otherwise than it must, one sentence each: nothing is compared that does not do the same.
@@ -17,16 +13,11 @@ export async function differences(
   subject: Case,
   headers: Contender['headers'],
 ): Promise<readonly string[]> {
-  if (subject.kind === 'http') {
-    const problems: string[] = [];
-    for (const { request, expected } of [subject, ...(subject.others ?? [])]) {
-      problems.push(...responseDifferences(await call(port, request), expected, headers));
-    }
-    return problems;
+  const problems: string[] = [];
+  for (const { request, expected } of [subject, ...(subject.others ?? [])]) {
+    problems.push(...responseDifferences(await call(port, request), expected, headers));
   }
-  const response = comparable(await callOverSocket(port, subject.path, subject.message(7)));
-  const expected = comparable(subject.response(7));
-  return response === expected ? [] : [`responds ${response}, not ${expected}`];
+  return problems;
 }
 
 /** Sends one request to a server of this machine. */
@@ -84,13 +75,4 @@ function excerpt(body: string, expected: string): string {
   while (at < expected.length && expected[at] === body[at]) at += 1;
   const from = Math.max(at - 20, 0);
   return `${JSON.stringify(body.slice(from, from + 120))} at ${from}, not ${JSON.stringify(expected.slice(from, from + 120))}`;
-}
-
-async function callOverSocket(port: number, path: string, message: string): Promise<string> {
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers, handshakeTimeout: deadlineMs });
-  socket.once('open', () => socket.send(message));
-  const [data] = (await once(socket, 'message', { signal: AbortSignal.timeout(deadlineMs) })) as [Buffer];
-  socket.close();
-  return data.toString();
 }

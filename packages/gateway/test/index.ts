@@ -1,5 +1,3 @@
 /** Test tools for the suites of other packages: a client that checks every response, and agents. */
 export { type TestResponse, type Client, connect, type SendOptions } from './client.ts';
 export { operations } from './openApi.ts';
-export { connectTools } from './mcp/connectTools.ts';
-export { providerProblems } from '@petstore/testing/providerProblems';

@@ -27,27 +27,18 @@ export interface FaultProxy {
   readonly uri: string;
   /** For the connections that are there, too. */
   readonly set: (fault: Fault) => void;
-  /** How many responses were cut so far. */
-  readonly cuts: number;
   /** How many connections are open. */
   readonly connections: number;
   readonly close: () => Promise<void>;
 }
 
-/**
- * A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB, Redis or HTTP.
- * @param onRequest called with each message to the server
- */
-export async function startFaultProxy(
-  uri: string,
-  onRequest?: (message: Buffer) => void,
-): Promise<FaultProxy> {
+/** A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB, Redis or HTTP. */
+export async function startFaultProxy(uri: string): Promise<FaultProxy> {
   const [, scheme, host = '', port = '27017'] =
     /^(http|mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
   if (host === '') throw new Error('The URI must name one server.');
   const { idOf, read, respondsTo } = scheme === 'mongodb' ? mongodbMessages : messagesInOrder;
   let fault: Fault = { kind: 'none' };
-  let cuts = 0;
   const links = new Set<Link>();
   /** Callbacks that wait for the end of a freeze. */
   let held: (() => void)[] = [];
@@ -78,21 +69,19 @@ export async function startFaultProxy(
 
     // Numbers of the requests whose responses will be cut.
     const chosen = new Set<number>();
-    read(link.client, (request) => {
-      onRequest?.(request);
+    read(link.client, (request) =>
       unlessFrozen(() => {
         if ((fault.kind === 'cutResponses' || fault.kind === 'cutMessages') && isChosen(fault, request)) {
           chosen.add(idOf(request));
         }
         link.server.write(request);
-      });
-    });
+      }),
+    );
     const response = (message: Buffer) => {
       if (!chosen.delete(respondsTo(message))) {
         link.client.write(message);
         return;
       }
-      cuts++;
       if (fault.kind === 'cutMessages') {
         link.client.end(message.subarray(0, message.length >> 1), () => link.destroy());
       } else link.destroy();
@@ -117,9 +106,6 @@ export async function startFaultProxy(
         held = [];
         for (const action of actions) action();
       }
-    },
-    get cuts() {
-      return cuts;
     },
     get connections() {
       return links.size;

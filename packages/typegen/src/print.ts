@@ -27,8 +27,6 @@ export function print(type: TypeNode, indent = ''): string {
       return type.members.map((each) => printOperand(each, indent)).join(' & ');
     case 'template':
       return `\`${type.parts.map((part) => (typeof part === 'string' ? templateText(part) : `\${${print(part)}}`)).join('')}\``;
-    case 'function':
-      return `(...args: ${print(type.arguments, indent)}) => ${print(type.result, indent)}`;
     case 'mapped': {
       const readonly = type.readonly ? 'readonly ' : '';
       const key = `[Key in ${print(type.key, indent)}]${type.optional ? '?' : ''}`;
@@ -104,7 +102,6 @@ function printOperand(
   const needsParentheses =
     type.kind === 'union' ||
     type.kind === 'intersection' ||
-    type.kind === 'function' ||
     type.kind === 'raw' ||
     ((type.kind === 'array' || type.kind === 'tuple') && type.readonly === true);
   return needsParentheses && !unparenthesized.includes(type.kind) ? `(${text})` : text;

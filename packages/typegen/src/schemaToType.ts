@@ -12,7 +12,6 @@ import { enumValues, literalType } from './literalType.ts';
 import type { SchemaNames } from './names.ts';
 import { isOptionalField, type Side } from './optionality.ts';
 import type { SchemaLocation } from './schemaLocation.ts';
-import { schemaComment } from './schemaComment.ts';
 import {
   asReadonly,
   generic,
@@ -22,6 +21,7 @@ import {
   unknownType,
   excludeUndefined,
   typeToken,
+  type Comment,
   type Member,
   type TypeNode,
 } from './typeNode.ts';
@@ -122,7 +122,7 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
         members: [toType(definition.left), toType(definition.right)],
       };
     case 'function':
-      return functionToType(definition, location, options);
+      return throwUntypable(location, 'JSON has no functions', "Add .meta({ typescript: '…' }).");
     case 'transform':
       return throwUntypable(
         location,
@@ -227,6 +227,27 @@ function objectToType(
     : generic('Simplify', { kind: 'intersection', members: [{ kind: 'object', members }, others] });
 }
 
+/** Returns the doc comment of a field from its schema, or from the schema that it wraps. */
+function schemaComment(schema: ZodSchema): Comment | undefined {
+  const { description, deprecated } = metadataOf(schema);
+  if (description !== undefined || deprecated) return { text: description, deprecated };
+  const definition = definitionOf(schema);
+  switch (definition.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'nonoptional':
+    case 'catch':
+    case 'readonly':
+      return schemaComment(definition.innerType);
+    case 'pipe':
+      return schemaComment(isPreprocess(definition) ? definition.out : definition.in);
+    default:
+      return undefined;
+  }
+}
+
 function stripUndefined(member: Member): Member {
   const type = excludeUndefined(member.type);
   return member.optional && type !== neverType ? { ...member, type } : member;
@@ -273,31 +294,6 @@ function isPropertyKey(schema: ZodSchema): boolean {
   if (definition.type === 'union') return definition.options.every(isPropertyKey);
   if (definition.type === 'string' || definition.type === 'number') return !definition.coerce;
   return definition.type === 'enum' || definition.type === 'template_literal';
-}
-
-function functionToType(
-  definition: Kind<'function'>,
-  location: SchemaLocation,
-  options: TypeOptions,
-): TypeNode {
-  const input = definition.input as ZodSchema;
-  const inputDefinition = definitionOf(input);
-  // z.function() without an input: zod's type has arguments of type `never[]`.
-  const isUnset =
-    inputDefinition.type === 'array' && definitionOf(inputDefinition.element).type === 'unknown';
-  // The sides are swapped for arguments: an input function is called with the outputs of its arguments' schemas.
-  const argumentsSide = location.side === 'input' ? 'output' : 'input';
-  return {
-    kind: 'function',
-    arguments: isUnset
-      ? { kind: 'array', element: typeToken('never') }
-      : schemaToType(
-          input,
-          { ...location, path: `${location.path}.arguments`, side: argumentsSide },
-          options,
-        ),
-    result: schemaToType(definition.output, { ...location, path: `${location.path}.result` }, options),
-  };
 }
 
 function customToType(schema: ZodSchema, location: SchemaLocation): TypeNode {

@@ -22,7 +22,6 @@ export type TypeNode =
   | { readonly kind: 'intersection'; readonly members: readonly TypeNode[] }
   | { readonly kind: 'generic'; readonly name: string; readonly arguments: readonly TypeNode[] }
   | { readonly kind: 'template'; readonly parts: readonly (string | TypeNode)[] }
-  | { readonly kind: 'function'; readonly arguments: TypeNode; readonly result: TypeNode }
   | { readonly kind: 'raw'; readonly text: string }
   | { readonly kind: 'reference'; readonly to: Alias };
 
@@ -148,7 +147,6 @@ export function asReadonly(type: TypeNode): TypeNode | undefined {
       return asReadonly(body);
     }
     case 'template':
-    case 'function':
       return type;
     case 'intersection':
       return type.members.every(isObjectType) ? generic('Readonly', type) : undefined;

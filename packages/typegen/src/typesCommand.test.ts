@@ -10,6 +10,7 @@ import * as example from './testing/exampleRouter.ts';
 import { typesCommand, usage } from './typesCommand.ts';
 
 const router = fileURLToPath(new URL('testing/exampleRouter.ts', import.meta.url));
+const outputs = fileURLToPath(new URL('outputs/testing/routers.ts', import.meta.url));
 
 const partly = ['--router', router, '--export', 'partlyRouter'];
 
@@ -38,21 +39,20 @@ describe('trpc-gateway-typegen', () => {
   });
 
   it('trpc-gateway-typegen --infer-outputs takes types of outputs without a schema from the compiler', async () => {
-    const file = fileURLToPath(new URL('outputs/testing/routers.ts', import.meta.url));
-    const named = await typesCommand(['--router', file, '--export', 'namedRouter', '--infer-outputs']);
+    const named = await typesCommand(['--router', outputs, '--export', 'namedRouter', '--infer-outputs']);
     expect(named.stdout).toContain('pet: QueryProcedure<void, Pet>;');
     expect(named.stdout).toContain('/** An animal. */\nexport type Pet = {');
-    const events = await typesCommand(['--router', file, '--export', 'eventRouter', '--infer-outputs']);
+    const events = await typesCommand(['--router', outputs, '--export', 'eventRouter', '--infer-outputs']);
     expect(events.stdout).toContain('plain: SubscriptionProcedure<void, AsyncIterable<number, void>>;');
-    const open = await typesCommand(['--router', file, '--export', 'openRouter', '--infer-outputs']);
+    const open = await typesCommand(['--router', outputs, '--export', 'openRouter', '--infer-outputs']);
     expect(open.stderr).toContain('left open: any: the output is any\n');
     expect(open.stdout).toContain('any: QueryProcedure<void, unknown>;');
     expect(open.stdout).toContain('unknown: QueryProcedure<void, { list: unknown[] }>;');
   });
 
   it('trpc-gateway-typegen --infer-outputs takes names that are keywords of JSON Schema for names', async () => {
-    const file = fileURLToPath(new URL('outputs/testing/routers.ts', import.meta.url));
-    const inferred = (name: string) => typesCommand(['--router', file, '--export', name, '--infer-outputs']);
+    const inferred = (name: string) =>
+      typesCommand(['--router', outputs, '--export', name, '--infer-outputs']);
     const { stdout } = await inferred('keywordRouter');
     expect(stdout).toContain('description: QueryProcedure<void, { description: string }>;');
     expect(stdout).toContain('not: QueryProcedure<void, { not: { properties: { type: string } } }>;');

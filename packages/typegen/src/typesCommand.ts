@@ -1,3 +1,5 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   type CommandResult,
@@ -12,7 +14,6 @@ import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import type { ReadOutputs } from './outputs/describeOutputs.ts';
 import { readOutputs } from './outputs/readOutputs.ts';
 import { TypegenError } from './typegenError.ts';
-import { type Generated, writeOrCheck } from './writeOrCheck.ts';
 
 export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
        trpc-gateway-typegen outputs --router FILE [--export NAME] [--project FILE] [--out FILE [--check]]
@@ -50,6 +51,13 @@ interface SharedValues {
   readonly help: boolean;
 }
 
+interface Generated {
+  readonly text: string;
+  /** What of a text is compared: formatters change the rest. Default: all. */
+  readonly content?: (text: string) => string;
+  readonly open: ReadOutputs['open'];
+}
+
 /** Runs `trpc-gateway-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
@@ -65,14 +73,35 @@ export async function typesCommand(argv: readonly string[]): Promise<CommandResu
 
 async function run(
   { check, help, out, router: file }: SharedValues,
-  generate: (file: string) => Promise<Pick<Generated, 'text' | 'content'> & Pick<ReadOutputs, 'open'>>,
+  generate: (file: string) => Promise<Generated>,
 ): Promise<CommandResult> {
   if (help) return { stdout: usage, code: 0 };
   if (file === undefined || (check && out === undefined)) return { stderr: usage, code: 2 };
-  const { open, ...generated } = await generate(file);
-  const result = await writeOrCheck({ ...generated, file, out, check });
+  const { content = (same: string) => same, open, text } = await generate(file);
+  let result: CommandResult = { stdout: text, code: 0 };
+  if (out !== undefined && check) {
+    const current = await readFile(out, 'utf8').catch(() => undefined);
+    const isCurrent = current !== undefined && content(current) === content(text);
+    const stale = `${out} does not match ${file}. Run the same command without --check to update it.\n`;
+    result = isCurrent ? { code: 0 } : { stderr: stale, code: 1 };
+  } else if (out !== undefined) {
+    await write(out, text);
+    result = { stderr: `Wrote ${out}.\n`, code: 0 };
+  }
   const stderr = [...open.map((line) => `left open: ${line}\n`), result.stderr ?? ''].join('');
   return stderr === '' ? result : { ...result, stderr };
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    const { message } = error as NodeJS.ErrnoException;
+    throw new TypegenError(`${file} cannot be written: ${message}. Name another file with --out.`, {
+      cause: error,
+    });
+  }
 }
 
 function runOutputs(args: string[]): Promise<CommandResult> {

@@ -45,18 +45,15 @@ it.each(everyCompiler)(
 
 it('the comparison reports an additional optional field, `any`, and another kind of procedure', async () => {
   const files = await petStoreFiles();
-  const changes = [
-    ['name: string;', 'name: string;\n  color?: string;', 'createPet: same'],
-    ['Pets = Animal[]', 'Pets = any', 'listPets: known'],
-    ['getPet: QueryP', 'getPet: MutationP', 'getPet: same'],
-  ] as const;
-  const reported = changes.map(async ([from, to]) => {
-    const changed = { ...files, 'petStoreTypes.ts': files['petStoreTypes.ts'].replace(from, to) };
-    const compiler = { compiler: 'TypeScript 7', exactOptionalPropertyTypes: true } as const;
-    return differences(
-      changed,
-      await compile({ files: changed, packages: 'repository', ...compiler }),
-    ).join();
-  });
-  expect(await Promise.all(reported)).toEqual(changes.map(([, , part]) => expect.stringContaining(part)));
+  const types = files['petStoreTypes.ts']
+    .replace('name: string;', 'name: string;\n  color?: string;')
+    .replace('Pets = Animal[]', 'Pets = any')
+    .replace('getPet: QueryP', 'getPet: MutationP');
+  const changed = { ...files, 'petStoreTypes.ts': types };
+  const compiler = { compiler: 'TypeScript 7', exactOptionalPropertyTypes: true } as const;
+  const reported = differences(
+    changed,
+    await compile({ files: changed, packages: 'repository', ...compiler }),
+  ).join();
+  for (const part of ['createPet: same', 'listPets: known', 'getPet: same']) expect(reported).toContain(part);
 });

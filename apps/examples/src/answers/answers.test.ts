@@ -1,6 +1,6 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { connectTools } from '@petstore/testing/connectTools';
 import { providerProblems } from '@petstore/testing/providerProblems';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerTo, authorization, newAnswers, newQuestion } from './testing/newAnswers.ts';
 
 describe('an answer of a model on four processes', () => {
@@ -26,11 +26,7 @@ describe('an answer of a model on four processes', () => {
   });
 
   it('an agent receives the words of the answer as progress, again if it calls again, and the model is called once', async () => {
-    const client = new Client({ name: 'test', version: '1.0.0' });
-    const url = new URL(`${service.origin}/mcp`);
-    const requestInit = { headers: { authorization } };
-    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-    onTestFinished(() => client.close());
+    const client = await connectTools(service.origin, { headers: { authorization } });
     const { tools } = await client.listTools();
     expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);
     const question = newQuestion();

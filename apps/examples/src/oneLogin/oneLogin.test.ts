@@ -2,10 +2,11 @@ import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
+import { connectTools } from '@petstore/testing/connectTools';
 import { providerProblems } from '@petstore/testing/providerProblems';
 import { expect, it } from 'vitest';
 import type { NotesRouter } from './router.ts';
-import { connect, startAgent } from './testing/agent.ts';
+import { startAgent } from './testing/agent.ts';
 import { cookiesOf, credentialsOf, type Headers, newNotes, post } from './testing/newNotes.ts';
 
 /** The client of a browser, a program or an agent over tRPC. */
@@ -53,7 +54,7 @@ it('a session, a key and the agent of a user reach the same notes over REST, tRP
   const session = await sessionOf('ada');
   const key = await keyFor('read', 'write');
   const agent = await connectAgent(origin, 'ada');
-  const withKey = await connect(origin, key);
+  const withKey = await connectTools(origin, { headers: key });
 
   const authors: string[] = [];
   for (const headers of [session, key, agent.headers]) {
@@ -87,7 +88,7 @@ it('another organization sees no notes of the first', async () => {
 it('a key that may only read lists no tool that writes, and gets 403 for it over each protocol', async () => {
   const { origin, keyFor } = await newNotes();
   const headers = await keyFor('read');
-  const client = await connect(origin, headers);
+  const client = await connectTools(origin, { headers: headers });
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(['listNotes']);
   expect(tools.flatMap((tool) => providerProblems(tool))).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { startPetStore } from '../petStore/startPetStore.ts';
+import { startPetStore } from '../startPetStore.ts';
 import { build } from 'esbuild';
 import { readReadme } from '../readmes/readme.ts';
 import { publishedPackages, readManifest } from './packages.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startPetStore } from '../petStore/startPetStore.ts';
+import { startPetStore } from '../startPetStore.ts';
 import { curlLines, newSnippets, printedBy, readReadme } from './readme.ts';
 
 const page = await readReadme('docs/clients.md');

@@ -137,7 +137,6 @@ test('operations of the store are measured, and one of a disconnected client is 
     list: (_query, { signal } = {}) =>
       new Promise((_, reject) => {
         client.abort();
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the reason is what a store throws
         signal?.addEventListener('abort', () => reject(signal.reason));
       }),
   }));

@@ -1,23 +1,24 @@
-import { connectTools, providerProblems } from 'trpc-gateway-test';
-import { expect, onTestFinished, test } from 'vitest';
+import { connectTools } from '@petstore/testing/connectTools';
+import { providerProblems } from '@petstore/testing/providerProblems';
+import { expect, test } from 'vitest';
 import { apiKey, sharedServer } from '../testing/newFolder.ts';
 
 const server = sharedServer({ env: { API_KEY: apiKey } });
 
 /** Connects an agent. @param losesReply whether the reply to its first call of createPet is lost */
-async function connect({ losesReply = false } = {}) {
+function connect({ losesReply = false } = {}) {
   let losesNext = losesReply;
-  const client = await connectTools(server.origin, async (url, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set('authorization', `Bearer ${apiKey}`);
-    const response = await fetch(url, { ...init, headers });
-    if (!losesNext || headers.get('mcp-name') !== 'createPet') return response;
-    losesNext = false;
-    await response.arrayBuffer();
-    throw new TypeError('The connection was closed before the response.');
+  return connectTools(server.origin, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    revision: '2026-07-28',
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      if (!losesNext || new Headers(init?.headers).get('mcp-name') !== 'createPet') return response;
+      losesNext = false;
+      await response.arrayBuffer();
+      throw new TypeError('The connection was closed before the response.');
+    },
   });
-  onTestFinished(() => client.close());
-  return client;
 }
 
 test('the three operations are tools, each with a description and a schema that every model accepts', async () => {

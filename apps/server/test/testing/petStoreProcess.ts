@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { eventually } from '@petstore/testing/eventually';
 import {
   logLines,
   type RunningService,
   type ServiceProcess,
   startService,
 } from '@petstore/testing/serviceProcess';
+import { vi } from 'vitest';
 
 export {
   type Exit,
@@ -63,13 +63,8 @@ export const workersOf = (server: Pick<ServiceProcess, 'stdout'>): number[] =>
 
 /** Waits until a listening server is ready: its database may be reached later than its port. */
 export async function ready({ origin }: Pick<RunningService, 'origin'>): Promise<void> {
-  let reason = '';
-  await eventually(
-    () => `${origin}/readyz has the status 200; it responded: ${reason}`,
-    async () => {
-      const response = await fetch(`${origin}/readyz`);
-      reason = await response.text();
-      return response.status === 200;
-    },
-  );
+  await vi.waitFor(async () => {
+    const response = await fetch(`${origin}/readyz`);
+    if (!response.ok) throw new Error(`${origin}/readyz responded: ${await response.text()}`);
+  });
 }

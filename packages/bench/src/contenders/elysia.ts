@@ -19,12 +19,13 @@ const create = {
 
 // Elysia looks at the source text of a handler for what of the request it reads, so no handler is wrapped here.
 const authorization = `Bearer ${process.env['API_KEY']}`;
-const missing = notFound.toJSON();
-const unknownKey = unauthorized.toJSON();
+// Plain objects: Elysia does not send the fields of an instance of a class.
+const missing = structuredClone(notFound);
+const unknownKey = structuredClone(unauthorized);
 
 new Elysia()
   .onError(({ code, status }) =>
-    code === 'NOT_FOUND' ? status(404, nowhere.toJSON()) : status(400, malformed.toJSON()),
+    code === 'NOT_FOUND' ? status(404, structuredClone(nowhere)) : status(400, structuredClone(malformed)),
   )
   .onBeforeHandle(({ headers, status }) =>
     headers['authorization'] === authorization ? undefined : status(401, unknownKey),

@@ -42,7 +42,7 @@ server.addHook('onRequest', (request, reply, done) => {
 });
 server.setNotFoundHandler((_request, reply) => reply.code(404).send(nowhere));
 server.setErrorHandler<Error>((error, _request, reply) =>
-  reply.code(400).send(new Failure('BAD_REQUEST', 400, error.message, -32_600)),
+  reply.code(400).send(new Failure('BAD_REQUEST', 400, error.message)),
 );
 
 await server.register(

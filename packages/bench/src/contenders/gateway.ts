@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 
 // Loaded before the pet store's process (`apps/server/src/main.ts`), which runs as it is, whatever it is by now: its
 // configuration, wiring and log are what is measured. Two of its modules are others: the store, since every contender
-// serves the one in memory, and the router, which has a stream of events besides.
+// serves the one in memory, and the router, which may have async resolvers.
 const swapped: Readonly<Record<string, string>> = {
   '@petstore/embedded-store': '../petStore/memoryStore.ts',
   '@petstore/core': '../petStore/servedRouter.ts',

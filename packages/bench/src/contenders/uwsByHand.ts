@@ -3,7 +3,7 @@ import type * as Uws from '@uwsjs/core';
 import type { HttpRequest, HttpResponse } from '@uwsjs/core';
 import { Failure, malformed, nowhere, unauthorized } from '../petStore/failure.ts';
 import { createPet, getPet, listPets } from '../petStore/minimalOperations.ts';
-import { petEvents, queryLines, queryResponse, respondToMessage } from '../petStore/rpc.ts';
+import { queryBody, queryLines } from '../petStore/rpc.ts';
 
 // uWebSockets.js and nothing else, as anyone writes it: the key is compared with one string, a response has a content-type,
 // and nothing is hashed, numbered, logged, limited or checked besides.
@@ -78,34 +78,18 @@ const app = App()
   )
   .post('/v1/pets', guarded(create))
   .get(
-    '/trpc/watchPets',
-    guarded((res, req) => {
-      const events = [...petEvents(req.getQuery('input'))];
-      res.writeHeader('content-type', 'text/event-stream').end(events.join(''));
-    }),
-  )
-  .get(
     '/trpc/:path',
     guarded((res, req) => {
       const path = req.getParameter(0) ?? '';
       const input = req.getQuery('input');
-      if (req.getHeader('trpc-accept') === 'application/jsonl') send(res, 200, queryLines(path, input));
-      else {
-        const { status, body } = queryResponse(path, input, req.getQuery('batch') === '1');
-        send(res, status, body);
-      }
+      const inLines = req.getHeader('trpc-accept') === 'application/jsonl';
+      send(
+        res,
+        200,
+        inLines ? queryLines(path, input) : queryBody(path, input, req.getQuery('batch') === '1'),
+      );
     }),
   )
-  .ws('/trpc', {
-    upgrade: (res, req, context) => {
-      if (req.getHeader('authorization') !== authorization) return sendResult(res, unauthorized);
-      const [key, protocol, extensions] = ['key', 'protocol', 'extensions'].map((name) =>
-        req.getHeader(`sec-websocket-${name}`),
-      );
-      res.upgrade({}, key ?? '', protocol ?? '', extensions ?? '', context);
-    },
-    message: (socket, message) => void socket.send(respondToMessage(Buffer.from(message).toString())),
-  })
   .any(
     '/*',
     guarded((res) => sendResult(res, nowhere)),

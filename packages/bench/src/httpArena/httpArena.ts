@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Case, type CaseRequest, oneRequest } from '../cases.ts';
+import { type Case, type CaseRequest } from '../cases.ts';
 import { bun, type Contender, contender, node, type Suite } from '../contenders.ts';
 import { pageOf } from './items.ts';
 
@@ -60,7 +60,7 @@ function inTurn(
   [first, ...others]: readonly (typeof pages)[number][],
 ): Case {
   if (first === undefined) throw new Error(`The case ${named.name} has no request.`);
-  return { ...oneRequest, ...named, connections, ...first, others };
+  return { ...named, connections, ...first, others };
 }
 
 const cases: readonly Case[] = [

@@ -7,7 +7,7 @@ import { findPet, listPets as pageOf, type PetPage, store } from './store.ts';
 
 const statuses = new Set<unknown>(['available', 'pending', 'sold', undefined]);
 
-const invalid = (message: string) => new Failure('BAD_REQUEST', 400, message, -32_600);
+const invalid = (message: string) => new Failure('BAD_REQUEST', 400, message);
 
 export function getPet(input: unknown): Animal | Failure {
   const { petId } = input as { petId: number };

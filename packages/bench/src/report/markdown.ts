@@ -1,4 +1,3 @@
-import { errorCases } from '../cases.ts';
 import { foreignLimit } from '../measure.ts';
 import { median, type Result } from '../throughput.ts';
 import type { Report } from './report.ts';
@@ -28,12 +27,7 @@ function throughputTables({ results, titles }: Report): readonly string[] {
     ({ ratio }) => ratio !== undefined,
   );
   add(
-    'Errors beside the GET of the same row: processor time of a GET, divided by that of the error:',
-    ({ ownRatio }) => ownRatio?.toFixed(2) ?? '–',
-    (result) => errorCases.includes(result.case) && result.ownRatio !== undefined,
-  );
-  add(
-    'Processor time of one request, call or event, and how many a second by the clock:',
+    'Processor time of one request, and how many a second by the clock:',
     ({ perCore, rate }) => `${time(perCore)}, ${whole(rate)}/s`,
   );
   return tables;

@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { type ClientRequest, LostConnection, textOf, type Transport } from './transport.ts';
 
 /** Protocols over HTTP: REST, tRPC as single call, in a batch and in a batch whose results are streamed, and a tool. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { History, Journey, Order, RunReader } from '../history/history.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { type Call, httpProtocols, type Outcome, type Protocol, send } from './calls.ts';
 import { SocketClient } from './socketClient.ts';
 import {
@@ -53,7 +53,7 @@ export class Client {
       protocol === 'socket' ? await this.#overSocket(call) : await send(transport, protocol, call, random);
     history.calls.push({ ...call, protocol, sentAt, endedAt: history.now, outcome });
     history.note(
-      () => `${token} ${protocol} ${procedure} ${JSON.stringify(input)} ${key}: ${textOf(outcome)}`,
+      () => `${token} ${protocol} ${procedure} ${JSON.stringify(input)} ${key}: ${JSON.stringify(outcome)}`,
     );
     return outcome;
   }
@@ -66,7 +66,6 @@ export class Client {
     // A key is of one protocol.
     const protocol = random.pick(keyedProtocols);
     let key = `${text}-key`;
-    // oxlint-disable no-await-in-loop -- one call after the other
     for (let tries = 0; !signal.aborted; tries += 1) {
       const outcome = await this.#send(protocol, { procedure: 'place', input: { text, ms }, token, key });
       if (outcome.kind === 'done') {
@@ -83,18 +82,15 @@ export class Client {
       if (order.knownBy !== undefined) return;
       await sleep(pauseMs(order.results.length > 0 ? 0 : tries));
     }
-    // oxlint-enable no-await-in-loop
   }
 
   /** Returns how many effects an order had; `undefined` if the client may no longer know. */
   async #look(text: string): Promise<number | undefined> {
     for (let tries = 0; !this.#options.signal.aborted; tries += 1) {
-      // oxlint-disable no-await-in-loop -- until there is a response
       const outcome = await this.call('look', { text });
       if (outcome.kind === 'done') return (outcome.data['runs'] as readonly string[]).length;
       if (outcome.kind === 'failed' && outcome.status === 401) return undefined;
       await sleep(pauseMs(tries));
-      // oxlint-enable no-await-in-loop
     }
     return undefined;
   }
@@ -146,7 +142,6 @@ export class Client {
     const { history, token, transport } = this.#options;
     let lastEventId: string | undefined;
     let tries = 0;
-    // oxlint-disable no-await-in-loop -- one connection after the other
     for (; !signal.aborted; tries += 1) {
       const end = await readStream(transport, protocol, {
         procedure,
@@ -170,7 +165,6 @@ export class Client {
       if (isComplete || isOnce || (end.kind === 'failed' && !goesOn(protocol, end))) return end;
       await sleep(pauseMs(tries));
     }
-    // oxlint-enable no-await-in-loop
     return undefined;
   }
 
@@ -214,10 +208,3 @@ function goesOn(
 }
 
 const resynced: StreamEnd = { kind: 'failed', status: 410, code: 'RESYNC', hasBegun: true };
-
-const textOf = (outcome: Outcome): string =>
-  outcome.kind === 'done'
-    ? `${outcome.isReplayed ? 'replayed ' : ''}${JSON.stringify(outcome.data)}`
-    : outcome.kind === 'failed'
-      ? `${outcome.status} ${outcome.message}`
-      : 'lost';

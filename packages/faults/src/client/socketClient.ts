@@ -9,7 +9,7 @@ export class SocketClient {
   #count = 0;
   /** What waits for messages, by the id of its request. */
   readonly #waiting = new Map<number, (message: Message | undefined) => void>();
-  #isOpen = true;
+  isOpen = true;
   /** Whether the server has asked the client to connect again: it will close the connection. */
   isLeaving = false;
 
@@ -22,10 +22,6 @@ export class SocketClient {
       { message: (text) => client.#receive(text), closed: () => client.#closed() },
     );
     return client;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
   }
 
   /** Sends a call. It resolves in any case. */
@@ -57,7 +53,7 @@ export class SocketClient {
     this.#count += 1;
     const id = this.#count;
     this.#waiting.set(id, onMessage);
-    if (this.#isOpen)
+    if (this.isOpen)
       this.#socket?.send(JSON.stringify({ id, jsonrpc: '2.0', method, params: { path, input } }));
     else onMessage(undefined);
     return id;
@@ -70,7 +66,7 @@ export class SocketClient {
   }
 
   #closed(): void {
-    this.#isOpen = false;
+    this.isOpen = false;
     for (const onMessage of this.#waiting.values()) onMessage(undefined);
     this.#waiting.clear();
   }

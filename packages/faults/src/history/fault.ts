@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 
 /** A fault that a history may have. `begin` returns a function that ends it. */
 export interface Fault {

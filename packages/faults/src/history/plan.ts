@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '@petstore/testing/random';
 
 /** What happens in a history, in milliseconds from its begin. Each step has a seed of its own: without another, it is the same. */
 export type Step = { readonly at: number; readonly seed: number } & (

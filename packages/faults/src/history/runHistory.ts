@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../client/client.ts';
 import type { Transport } from '../client/transport.ts';
-import { Random } from '../random.ts';
+import { Random } from '@petstore/testing/random';
 import type { Effect } from '../service/service.ts';
 import type { Fault } from './fault.ts';
 import { History } from './history.ts';
@@ -32,10 +32,6 @@ export interface Report {
   readonly faults: readonly string[];
   /** What has happened; empty unless it is read. */
   readonly lines: readonly string[];
-  /** How long a call took at most, in milliseconds. */
-  readonly slowestMs: number;
-  /** How long it took after the last fault until all clients had what they wanted, in milliseconds. */
-  readonly recoveryMs: number;
 }
 
 /** How long all is open to recover after the last fault, in milliseconds, before what is still wrong is a violation. */
@@ -70,14 +66,12 @@ class Run {
       await this.#noting(this.#act(step));
     });
     await Promise.all(acting.filter((_, at) => steps[at]?.kind === 'fault'));
-    const recoversAt = this.#history.now;
     const { signal } = this.#leaving;
     const settled = sleep(settleMs, undefined, { signal }).catch(() => {});
     await Promise.race([Promise.all(acting).then(() => this.#mark()), settled]);
-    const recoveryMs = this.#history.now - recoversAt;
     this.#leaving.abort();
     const problems = await this.#environment.end();
-    return { ...(await this.#report([...this.#failures, ...problems])), recoveryMs };
+    return this.#report([...this.#failures, ...problems]);
   }
 
   /** Notes what is wrong with the laboratory itself, such as a response that is none of its protocol. */
@@ -155,21 +149,18 @@ class Run {
     const { journeys } = this.#history;
     const wasRewound = this.#begun.some(({ rewinds }) => rewinds);
     const late = () => (wasRewound ? [] : lateJourneys(this.#history, this.#environment.published));
-    // oxlint-disable-next-line no-await-in-loop -- until all are up to date
     for (let waits = 0; waits < 100 && late().length > 0; waits += 1) await sleep(100);
     for (const journey of late()) journey.isLate = true;
     const client = this.#client('bob', 1);
     const waiting = () => journeys.filter((journey) => !journey.deadBy && !hasMarker(journey));
-    // oxlint-disable no-await-in-loop -- one after the other
     while (!this.#leaving.signal.aborted && waiting().length > 0) {
       const channels = [...new Set(waiting().map(({ channel }) => channel))];
       await Promise.all(channels.map((key) => client.call('publish', { key, event: marker })));
       for (let waits = 0; waits < 10 && waiting().length > 0; waits += 1) await sleep(100);
     }
-    // oxlint-enable no-await-in-loop
   }
 
-  async #report(problems: readonly string[]): Promise<Omit<Report, 'recoveryMs'>> {
+  async #report(problems: readonly string[]): Promise<Report> {
     const { calls, faults, lines = [] } = this.#history;
     const lost = new Set(this.#begun.map(({ loses }) => loses));
     const splitsCounts = this.#begun.some(({ kills, loses, separates }) => kills || loses || separates);
@@ -189,7 +180,6 @@ class Run {
       processes: this.#plan.processes + faults.length,
       revoked: new Set(this.#plan.steps.flatMap((step) => (step.kind === 'revoke' ? [step.token] : []))),
     });
-    const slowestMs = Math.max(...calls.map(({ endedAt, sentAt }) => endedAt - sentAt));
-    return { violations: [...problems, ...violations], calls: calls.length, faults, lines, slowestMs };
+    return { violations: [...problems, ...violations], calls: calls.length, faults, lines };
   }
 }

@@ -1,17 +1,14 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { FaultProxy } from '@petstore/testing/redis';
-import { startProcess } from '@petstore/testing/startProcess';
 import { attachStrace } from '@petstore/testing/strace';
 import { type Fault, isOver } from '../history/fault.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { Processes, Started } from './processes.ts';
 import type { Storage, StorageKind } from './storage.ts';
-import { storeFolder } from './storeOutside.ts';
 
 /** What a fault may affect. */
 export interface Target {
@@ -212,29 +209,6 @@ const folderFaults: Readonly<Record<string, RealFault>> = {
   },
 };
 
-const storeProcess = fileURLToPath(
-  new URL('../../../embedded-store/src/testing/storeProcess.ts', import.meta.url),
-);
-
-const embeddedFaults: Readonly<Record<string, RealFault>> = {
-  // After an error of a meta page, LMDB cannot be used in the process.
-  'EIO of pwrite64': folderFaults['EIO of pwrite64'] as RealFault,
-  'EIO of fdatasync': { ...(folderFaults['EIO of fdatasync'] as RealFault), ends: true, kills: true },
-  'suspended holder of the write lock': {
-    separates: true,
-    async begin({ storage: { folder } }) {
-      const args = ['--conditions=trpc-gateway-source', storeProcess, 'holdLock', storeFolder(folder)];
-      const child = startProcess(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-      await once(child.stdout ?? child, 'data');
-      child.kill('SIGSTOP');
-      return async () => {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      };
-    },
-  },
-};
-
 /** Several faults at once. */
 const together = (...all: readonly (RealFault | undefined)[]): RealFault => ({
   kills: true,
@@ -275,7 +249,9 @@ export const faults: Readonly<
   embedded: {
     ...processFaults,
     'lost replies': clientFaults['lost replies'] as RealFault,
-    ...embeddedFaults,
+    'EIO of pwrite64': folderFaults['EIO of pwrite64'] as RealFault,
+    // After an error of a meta page, LMDB cannot be used in the process.
+    'EIO of fdatasync': { ...(folderFaults['EIO of fdatasync'] as RealFault), ends: true, kills: true },
   },
   database: {
     ...processFaults,

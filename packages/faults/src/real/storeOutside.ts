@@ -1,16 +1,58 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineCollection, type Store } from '@petstore/core/store';
 import { openMongodbStore } from '@petstore/core/store/mongodb';
 import { openEmbeddedStore, verifiedTables, verifyFolder } from '@petstore/embedded-store';
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import type { Effect } from '../service/service.ts';
-import { FolderOutside } from './folderOutside.ts';
+import type { Effect, Outside } from '../service/service.ts';
 import type { ProcessOptions } from './storage.ts';
 
 const schema = z.object({ id: z.int(), text: z.string() });
 const effects = defineCollection({ name: 'effects', schema, id: 'sequence', indexes: ['text'] });
 const collections = [effects];
+
+/** A folder that survives the processes of a service: a line for each effect, and for each token that is revoked. */
+export class FolderOutside implements Outside {
+  readonly #effects: string;
+  readonly #revoked: string;
+
+  constructor(folder: string) {
+    this.#effects = join(folder, 'effects');
+    this.#revoked = join(folder, 'revoked');
+  }
+
+  /** One `write(2)`: a process that is killed has written the line, or nothing. */
+  async add(effect: Effect, _isOnce: boolean): Promise<string> {
+    appendFileSync(this.#effects, `${JSON.stringify(effect)}\n`);
+    return effect.run;
+  }
+
+  async all(): Promise<readonly Effect[]> {
+    const lines = await readFile(this.#effects, 'utf8').catch(() => '');
+    return lines
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Effect);
+  }
+
+  async find(text: string): Promise<readonly Effect[]> {
+    return (await this.all()).filter((effect) => effect.text === text);
+  }
+
+  isRevoked(token: string): boolean {
+    try {
+      return readFileSync(this.#revoked, 'utf8').split('\n').includes(token);
+    } catch {
+      return false;
+    }
+  }
+
+  revoke(token: string): void {
+    appendFileSync(this.#revoked, `${token}\n`);
+  }
+}
 
 /** Effects that are the records of a store. */
 class StoreOutside extends FolderOutside {
@@ -37,7 +79,6 @@ class StoreOutside extends FolderOutside {
   override async all(text?: string): Promise<readonly Effect[]> {
     const all: Effect[] = [];
     for (let cursor = 0, hasNext = true; hasNext;) {
-      // oxlint-disable-next-line no-await-in-loop -- page by page
       const page = await this.#store.collection(effects).list({ limit: 100, cursor, where: { text } });
       all.push(...page.records.map((record) => ({ text: record.text, run: String(record.id) })));
       hasNext = page.hasNext;
@@ -57,7 +98,7 @@ class StoreOutside extends FolderOutside {
 
 type Place = Pick<ProcessOptions, 'folder' | 'location' | 'outside'>;
 
-export const storeFolder = (folder: string): string => join(folder, 'store');
+const storeFolder = (folder: string): string => join(folder, 'store');
 
 /** Opens what survives the processes: with a store, its records. @param onFatal called if the store can no longer be used */
 export async function openOutside({ folder, location, outside }: Place, onFatal?: (error: Error) => void) {

@@ -8,7 +8,7 @@ import {
   type SocketListener,
   type Transport,
 } from '../client/transport.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { Processes, Started } from './processes.ts';
 
 const host = '127.0.0.1';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnection } from '../client/transport.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';
 import type { RunningProcess } from './runningProcess.ts';

@@ -6,7 +6,7 @@ import * as FakeTimers from '@sinonjs/fake-timers';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
-import { Random } from '../random.ts';
+import { Random } from '@petstore/testing/random';
 import { runIn, runningProcess, type SimulatedProcess } from './simulatedProcess.ts';
 
 /** When each history begins. */

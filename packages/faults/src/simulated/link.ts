@@ -1,5 +1,5 @@
 import { type Fault, isOver } from '../history/fault.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 
 /** Holds up what passes it while it is frozen. */
 export class Gate {

@@ -1,7 +1,7 @@
 /*
  * Runs histories by seed, until one violates a rule: `npm run simulate -- --seconds 60`. Options: `--seed N`, also more than once,
- * prints one, `--seed STORAGE:N` one of a storage; `--first N --count N` runs these; `--seconds N` runs new ones. `--backend NAME` chooses what processes share. A
- * failing one is printed with its seed, without the steps that it does not need; the exit code is 1.
+ * prints one, `--seed STORAGE:N` one of a storage; `--first N --count N` runs these; `--seconds N` runs new ones. A failing one
+ * is printed with its seed, without the steps that it does not need; the exit code is 1.
  */
 import './install.ts';
 import { parseArgs } from 'node:util';
@@ -17,14 +17,12 @@ const { values } = parseArgs({
     first: { type: 'string' },
     count: { type: 'string' },
     seconds: { type: 'string' },
-    backend: { type: 'string', multiple: true },
   },
 });
 function toNumber(value: string): number {
   if (Number(value) >= 0) return Number(value);
   throw new Error(`"${value}" is not a number.`);
 }
-const storages = storageNames.filter((name) => values.backend?.includes(name) ?? true);
 
 const watch = watchHistories();
 
@@ -36,7 +34,6 @@ function run(plan: Plan, isRead = false): Promise<Report> {
 /** The first history of each kind loads code, which takes time that no clock shows. */
 async function warmUp(): Promise<void> {
   for (let seed = 0; seed < 10; seed += 1)
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: there is one clock
     for (const storage of storageNames) await run(planHistory(seed, [storage]));
 }
 
@@ -58,8 +55,7 @@ async function explore(): Promise<void> {
   let calls = 0;
   const isOver = () => histories >= count || process.uptime() - startedAt >= seconds;
   for (; !isOver(); histories += 1) {
-    const plan = planHistory(first + histories, storages);
-    // oxlint-disable no-await-in-loop -- one after the other
+    const plan = planHistory(first + histories);
     const report = await run(plan);
     calls += report.calls;
     for (const fault of report.faults) faults[fault] = (faults[fault] ?? 0) + 1;
@@ -68,7 +64,6 @@ async function explore(): Promise<void> {
       `--seed ${plan.storage}:${plan.seed} violates a rule: ${report.violations.join(' ')}\n\n`,
     );
     return await print(await shrink(plan, async (each) => (await run(each)).violations.length > 0));
-    // oxlint-enable no-await-in-loop
   }
   process.stdout.write(
     `${histories} histories from seed ${first}, ${calls} calls, no violation. Faults: ${JSON.stringify(faults)}\n`,
@@ -80,7 +75,6 @@ if (values.seed === undefined) await explore();
 else
   for (const each of values.seed) {
     const [seed = '', ...names] = each.split(':').toReversed();
-    const chosen = storages.filter((name) => names.length === 0 || names.includes(name));
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const chosen = storageNames.filter((name) => names.length === 0 || names.includes(name));
     await print(planHistory(toNumber(seed), chosen));
   }

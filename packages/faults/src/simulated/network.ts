@@ -7,11 +7,11 @@ import {
   type SocketListener,
   type Transport,
 } from '../client/transport.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { Connection } from './connection.ts';
 import { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';
-import type { RunningProcess, SentBody } from './runningProcess.ts';
+import type { Accept, RunningProcess, SentBody } from './runningProcess.ts';
 import { SimulatedRequest } from './simulatedRequest.ts';
 
 /** A network between clients and the processes of the service, with a balancer that chooses one of them for each connection. */
@@ -113,13 +113,11 @@ async function* carryBody(
   connection.onCut(() => void parts.return?.());
   try {
     for (;;) {
-      // oxlint-disable no-await-in-loop -- one part after the other
       const part = await connection.race(runIn(process, () => parts.next()));
       // The cut may end it, too.
       if (part.done && !connection.isOpen) throw new LostConnection();
       if (part.done) break;
       await connection.carry();
-      // oxlint-enable no-await-in-loop
       yield decoder.decode(part.value);
     }
     connection.finish();
@@ -129,11 +127,7 @@ async function* carryBody(
   }
 }
 
-function openSocket(
-  connection: Connection,
-  accept: Exclude<Awaited<ReturnType<RunningProcess['gateway']['upgrade']>>, HttpResponse | undefined>,
-  listener: SocketListener,
-): ClientSocket {
+function openSocket(connection: Connection, accept: Accept, listener: SocketListener): ClientSocket {
   const { process, sockets } = connection.to;
   /** What is on its way, in each direction. */
   const ways = { in: Promise.resolve(), out: Promise.resolve() };

@@ -98,7 +98,6 @@ export class Processes implements FaultyProcesses {
 
   /** Starts a process in place of one that has ended, when what it shares can be opened. */
   async restart(): Promise<void> {
-    // oxlint-disable no-await-in-loop -- until it can be opened
     while (!this.#isEnding) {
       try {
         return await this.start();
@@ -106,19 +105,16 @@ export class Processes implements FaultyProcesses {
         await sleep(restartMs);
       }
     }
-    // oxlint-enable no-await-in-loop
   }
 
-  killAll(): readonly RunningProcess[] {
+  killAll(): () => void {
     const killed = this.#started.filter(({ hasStopped, process }) => process.isAlive && !hasStopped);
     for (const running of killed) this.kill(running);
     // Those that are starting are started again by themselves.
     for (const process of this.#opening) process.kill();
-    return killed;
-  }
-
-  restartAll(count: number): void {
-    for (let at = 0; at < count; at += 1) void this.restart();
+    return () => {
+      for (let count = killed.length; count > 0; count -= 1) void this.restart();
+    };
   }
 
   kill(running: RunningProcess): void {
@@ -137,7 +133,6 @@ export class Processes implements FaultyProcesses {
     for (const socket of sockets) socket.drain(graceMs);
     for (const body of bodies) body.end?.();
     await service.runs.close();
-    // oxlint-disable-next-line no-await-in-loop -- until its calls have ended
     while (gateway.callsInFlight() > 0 || bodies.size > 0) await sleep(20);
     for (const connection of running.connections) connection.cut();
     // It fails while what it shares is away.

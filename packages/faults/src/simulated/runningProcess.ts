@@ -3,13 +3,12 @@ import type { ServiceProcess } from '../service/service.ts';
 import type { SimulatedProcess } from './simulatedProcess.ts';
 
 /** The callbacks of an open WebSocket, which the gateway has returned. */
-type Accept = Exclude<Awaited<ReturnType<Gateway['upgrade']>>, HttpResponse | undefined>;
+export type Accept = Exclude<Awaited<ReturnType<Gateway['upgrade']>>, HttpResponse | undefined>;
 type SocketHandler = ReturnType<Accept>;
 
 /** A body that is being sent. */
 export interface SentBody {
   end?(): void;
-  expire?(): void;
 }
 
 /** A process of the service from its start to its end, and the connections to it. */
@@ -30,8 +29,6 @@ export interface RunningProcess {
 export interface FaultyProcesses {
   /** Those that clients can reach. */
   readonly reachable: readonly RunningProcess[];
-  /** @returns those that it has killed */
-  killAll(): readonly RunningProcess[];
-  /** Starts processes, each when what they share can be opened. */
-  restartAll(count: number): void;
+  /** Kills all. @returns a function that starts as many, each when what they share can be opened */
+  killAll(): () => void;
 }

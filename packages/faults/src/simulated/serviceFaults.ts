@@ -1,5 +1,5 @@
 import { type Fault, isOver } from '../history/fault.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { clock } from './install.ts';
 import { faultOfLink } from './link.ts';
 import type { SimulatedNetwork } from './network.ts';

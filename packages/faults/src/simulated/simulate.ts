@@ -1,7 +1,7 @@
 import type { Plan } from '../history/plan.ts';
 import { type Report, runHistory, type Environment } from '../history/runHistory.ts';
 import type { Published } from '../history/rules.ts';
-import { Random } from '../random.ts';
+import { Random } from '@petstore/testing/random';
 import type { Effect, Outside } from '../service/service.ts';
 import { createStorage } from './storages.ts';
 import { beginHistory, passTime } from './install.ts';
@@ -66,7 +66,6 @@ export async function simulate(plan: Plan, isRead = false): Promise<Report> {
   // What is left, such as the deadlines of calls.
   await passTime(() => false, leftMs);
   if (failure !== undefined) throw failure;
-  if (report === undefined)
-    return { calls: 0, faults: [], lines: [], slowestMs: 0, recoveryMs: 0, violations: ['It does not end.'] };
+  if (report === undefined) return { calls: 0, faults: [], lines: [], violations: ['It does not end.'] };
   return { ...report, violations: [...processes.free(), ...report.violations] };
 }

@@ -6,7 +6,7 @@ import { type FolderState, folderState } from 'trpc-gateway-shared/state/folder'
 import { type RedisState, redisState } from 'trpc-gateway-shared/state/redis';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Plan } from '../history/plan.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { mount, unmountAll } from './disk/mounts.ts';
 import type { DiskFaults } from './disk/diskFaults.ts';
 import { SimulatedDisk } from './disk/simulatedDisk.ts';
@@ -157,9 +157,9 @@ function folderFaults(
     kills: true,
     loses,
     begin() {
-      const { length } = processes.killAll();
+      const restart = processes.killAll();
       change();
-      return () => processes.restartAll(length);
+      return restart;
     },
   });
   return [
@@ -182,10 +182,10 @@ function folderFaults(
       begin() {
         const copies = disk.backUp('/data');
         return () => {
-          const { length } = processes.killAll();
+          const restart = processes.killAll();
           // Another fault may have removed the folder.
           if (disk.find('/data')) disk.restore(copies);
-          processes.restartAll(length);
+          restart();
         };
       },
     },
@@ -215,7 +215,7 @@ function redisFaults(
       lose(random);
       return () => {
         server.start();
-        return processes.restartAll(processes.killAll().length);
+        processes.killAll()();
       };
     },
   });

@@ -36,7 +36,6 @@ export const hasNoBody = (status: number): boolean => status === 204 || status =
 
 /** A token: the syntax of methods and header names (RFC 9110 §5.6.2). */
 export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// oxlint-disable-next-line no-control-regex -- these bytes must not occur in a header
 const unsafeBytes = /[\0\r\n]/;
 /** Headers that frame the message. Only the adapter writes them. */
 const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$/i;

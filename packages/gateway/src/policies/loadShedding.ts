@@ -76,7 +76,6 @@ export function createLoadShedding(maxQueueMs: number): LoadShedding {
     isPending = true;
     sentAt = now;
     port ??= openPort(onMessage);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node's is no window
     port.postMessage(null);
     return undefined;
   };

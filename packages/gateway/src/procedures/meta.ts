@@ -219,7 +219,6 @@ export type IdempotencyKeyUse = 'optional' | 'required' | 'handled';
  * the fields beside them bind its calls over every protocol. A router of it is valid for trpc-to-openapi too.
  */
 // Not an interface, which does not extend the `Record<string, unknown>` that trpc-to-openapi (3.3) requires.
-// oxlint-disable-next-line typescript/consistent-type-definitions
 export type GatewayMeta = {
   /**
    * The REST operation of the procedure; `true` is one with all defaults, `false` none. Default: the gateway's option

@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '@petstore/testing/eventually';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
 import { has } from '../servers.ts';
@@ -40,10 +39,8 @@ it.runIf(has('a port')).each(['zstd', 'gzip', 'br'])(
     const { port } = await held();
     const drop = async (sockets: readonly Socket[]) => {
       for (const socket of sockets) socket.destroy();
-      await eventually(
-        () => 'Streams of clients that have left are open.',
-        async () => (await held()).open === 0,
-      );
+      // Streams of clients that have left.
+      await vi.waitFor(async () => expect((await held()).open).toBe(0));
     };
     await drop(await openMany(port, coding, 20));
     const before = await server.rss();

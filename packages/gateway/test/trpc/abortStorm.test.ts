@@ -4,7 +4,7 @@ import { inputs } from '@petstore/testing/forms';
 import { expect, it, onTestFinished } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
-import { Random } from '../random.ts';
+import { Random } from '@petstore/testing/random';
 import { needs } from '../servers.ts';
 import { frame } from '@petstore/testing/webSocketFrames';
 import { testSeed } from '../testSeed.ts';
@@ -125,7 +125,7 @@ function sendAndDisconnect(
 ): Promise<void> {
   const whole = Buffer.from(bytes);
   const head = whole.indexOf('\r\n\r\n') + 4;
-  const isReset = random.fraction() < 0.5;
+  const isReset = random.next() < 0.5;
   const delay = random.below(25);
   return new Promise((resolve) => {
     const disconnect = () => {
@@ -141,7 +141,7 @@ function sendAndDisconnect(
       resolve();
     });
     if (moment === 'while connecting') {
-      if (random.fraction() < 0.5) disconnect();
+      if (random.next() < 0.5) disconnect();
       else socket.once('connect', disconnect);
       return;
     }
@@ -154,7 +154,7 @@ function sendAndDisconnect(
     const sent = isCut ? body.subarray(0, random.below(body.length)) : body;
     const afterSending = () => {
       if (moment !== 'during the response') soon();
-      else socket.once('data', random.fraction() < 0.5 ? disconnect : soon);
+      else socket.once('data', random.next() < 0.5 ? disconnect : soon);
     };
     if (frames) {
       socket.write(whole);

@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '@petstore/testing/random';
 import { chunked, chunkedPet, get, pet, petLength, post, smuggled, smuggledCreate } from './rawRequests.ts';
 
 /** Valid requests, some with another request in the body or after it. */

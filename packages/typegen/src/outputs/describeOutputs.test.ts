@@ -184,18 +184,14 @@ describe('trpc-gateway-typegen outputs', () => {
     expect(read('MadeRouter').outputs.procedures).toEqual({ one: { const: 1 } });
   });
 
-  it('writes a file, and --check compares it with the types', async () => {
-    const out = join(folder, 'generated', 'outputs.json');
+  it('writes a file, and --check compares its content, however it is formatted', async () => {
+    const out = join(folder, 'outputs.json');
     const command = ['outputs', '--router', file, '--export', 'namedRouter', '--out', out];
-    const stale = {
-      stderr: `${out} does not match ${file}. Run the same command without --check to update it.\n`,
-      code: 1,
-    };
-    expect(await typesCommand([...command, '--check'])).toEqual(stale);
-    expect(await typesCommand(command)).toEqual({ stderr: `Wrote ${out}.\n`, code: 0 });
+    await writeFile(out, '{}');
+    expect(await typesCommand([...command, '--check'])).toMatchObject({ code: 1 });
+    await typesCommand(command);
     const written = JSON.parse(await readFile(out, 'utf8')) as object;
     expect(written).toEqual(read('namedRouter').outputs);
-    // As a formatter leaves it.
     await writeFile(out, JSON.stringify(written));
     expect(await typesCommand([...command, '--check'])).toEqual({ code: 0 });
   });

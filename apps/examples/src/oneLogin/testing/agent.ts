@@ -3,29 +3,20 @@ import {
   type OAuthClientProvider,
   type OAuthDiscoveryState,
   StreamableHTTPClientTransport,
-  type StreamableHTTPClientTransportOptions,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { expect, onTestFinished } from 'vitest';
-import type { Headers } from './newNotes.ts';
 
-function newClient(origin: string, options: StreamableHTTPClientTransportOptions) {
+function newClient(origin: string, authProvider: OAuthClientProvider) {
   const client = new Client({ name: 'test', version: '1.0.0' });
   onTestFinished(() => client.close());
-  return { client, transport: new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), options) };
-}
-
-/** Connects the official client of MCP with the headers of a program. */
-export async function connect(origin: string, headers: Headers): Promise<Client> {
-  const { client, transport } = newClient(origin, { requestInit: { headers } });
-  await client.connect(transport);
-  return client;
+  return { client, transport: new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { authProvider }) };
 }
 
 /** Starts an agent, which asks its user for consent at `authorization`. */
 export async function startAgent(origin: string, redirectUrl?: string) {
   const { kept, provider } = agentProvider(redirectUrl);
-  const { client, transport } = newClient(origin, { authProvider: provider });
+  const { client, transport } = newClient(origin, provider);
   await expect(client.connect(transport)).rejects.toThrow(UnauthorizedError);
   if (kept.url === undefined) throw new Error('The agent has not redirected its user.');
   return {
@@ -33,7 +24,7 @@ export async function startAgent(origin: string, redirectUrl?: string) {
     /** Connects the agent, after its user has answered. @param callback the URL to which the user was redirected */
     finish: async (callback: URL) => {
       await transport.finishAuth(callback.searchParams);
-      const connected = newClient(origin, { authProvider: provider });
+      const connected = newClient(origin, provider);
       await connected.client.connect(connected.transport);
       const headers = { authorization: `Bearer ${kept.tokens?.access_token}` };
       return { client: connected.client, headers };

@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { Gate } from '../link.ts';
 import { runOutside } from '../simulatedProcess.ts';
 

@@ -1,5 +1,5 @@
 // Takes the place of `lmdb` 3.5.6 in the modules of folders: what they use of it, on the disks of the simulated processes.
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { SimulatedProcess } from '../simulatedProcess.ts';
 import { systemError } from './diskFaults.ts';
 import type { LmdbContent, Writer } from './lmdbContent.ts';

@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from 'vitest';
 import { describeEventLog } from '../../../../shared/src/events/testing/eventLogContract.ts';
 import { describeState } from '../../../../shared/src/state/testing/stateContract.ts';
-import { Random } from '../../random.ts';
+import { Random } from '@petstore/testing/random';
 import { runIn, SimulatedProcess } from '../simulatedProcess.ts';
 import * as fs from './fs.ts';
 import * as lmdb from './lmdb.ts';

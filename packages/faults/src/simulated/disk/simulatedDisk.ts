@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import type { SimulatedProcess } from '../simulatedProcess.ts';
 import { DiskFaults, systemError } from './diskFaults.ts';
 import { LmdbContent } from './lmdbContent.ts';

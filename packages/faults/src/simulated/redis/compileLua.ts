@@ -1,6 +1,27 @@
 import { compileFunction } from 'node:vm';
 import luaparse, { type CallExpression, type Expression, type Statement } from 'luaparse';
-import { functions, type LuaTable, type LuaValue, operators, unsupported } from './luaRuntime.ts';
+import type { Keyspace } from './keyspace.ts';
+import { functions, listOf, LuaTable, type LuaValue, operators, tableOf, unsupported } from './luaRuntime.ts';
+import { integer, type Reply } from './resp.ts';
+
+/** Runs `EVAL script numkeys key… argument…`. */
+export function runScript(keys: Keyspace, [, script = '', count, ...rest]: readonly string[]): Reply {
+  const keyCount = integer(count);
+  const [names, args] = [tableOf(rest.slice(0, keyCount)), tableOf(rest.slice(keyCount))];
+  return toReply(compileLua(script)((words) => fromReply(keys.call(words.map(String))), names, args));
+}
+
+function fromReply(reply: Reply): LuaValue {
+  if (reply === null) return false;
+  return typeof reply === 'object' ? tableOf(reply.map(fromReply)) : reply;
+}
+
+function toReply(result: LuaValue): Reply {
+  if (typeof result === 'string') return result;
+  if (typeof result === 'number') return Math.trunc(result);
+  if (result instanceof LuaTable) return listOf(result).map(toReply);
+  return result === true ? 1 : null;
+}
 
 /** Runs a script. Calls commands of Redis as `redis.call` does. */
 type LuaScript = (call: (words: readonly LuaValue[]) => LuaValue, keys: LuaTable, args: LuaTable) => LuaValue;
@@ -11,7 +32,7 @@ const compiled = new Map<string, LuaScript>();
  * Compiles a script of Redis to a JavaScript function, once. Variables have the same names, and functions return lists.
  * @throws for a script beyond the subset that the scripts of the states and logs use
  */
-export function compileLua(script: string): LuaScript {
+function compileLua(script: string): LuaScript {
   let run = compiled.get(script);
   if (run === undefined) {
     const options = { luaVersion: '5.1', encodingMode: 'pseudo-latin1' } as const;

@@ -1,9 +1,9 @@
 import net from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Random } from '../../random.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '@petstore/testing/random';
 import type { Link } from '../link.ts';
-import { runIn, type SimulatedProcess } from '../simulatedProcess.ts';
-import { Leg } from './leg.ts';
+import { runIn, runOutside, type SimulatedProcess } from '../simulatedProcess.ts';
 import { parseCommands } from './resp.ts';
 
 interface ConnectionOptions {
@@ -18,6 +18,40 @@ interface ConnectionOptions {
   readonly onCommands: (connection: Connection, commands: readonly (readonly string[])[]) => void;
   /** Called when one of both has closed it. */
   readonly onClose: (connection: Connection) => void;
+}
+
+/** One direction of a connection: messages arrive in order. */
+class Leg {
+  readonly #link: Link;
+  readonly #random: Random;
+  readonly #messages: (() => void)[] = [];
+
+  constructor(link: Link, random: Random) {
+    this.#link = link;
+    this.#random = random;
+  }
+
+  send(message: () => void): void {
+    this.#messages.push(message);
+    void runOutside(() => this.#carry(message));
+  }
+
+  async #carry(message: () => void): Promise<void> {
+    await sleep(this.#random.below(this.#link.longestMs + 1));
+    while (this.#link.thawed) await this.#link.thawed;
+    // It has arrived with a later one, or was lost.
+    const arrived = this.#messages.splice(0, this.#messages.indexOf(message) + 1);
+    for (const each of arrived) each();
+  }
+
+  /** Loses all messages after a random one. */
+  loseSome(): void {
+    this.#messages.length = this.#random.from(0, this.#messages.length);
+  }
+
+  loseAll(): void {
+    this.#messages.length = 0;
+  }
 }
 
 /** A connection between a client and a simulated Redis: the socket of the client. */

@@ -1,5 +1,5 @@
-import type { Random } from '../../random.ts';
-import { ErrorReply, integer, type Reply } from './reply.ts';
+import type { Random } from '@petstore/testing/random';
+import { integer, type Reply } from './resp.ts';
 import { type Stream, streamCommands } from './streams.ts';
 
 type Value = string | Map<string, string> | Stream;
@@ -42,7 +42,7 @@ export class Keyspace {
     this.grown.clear();
   }
 
-  /** Runs a command. @throws `ErrorReply`, and another error for what the model does not know */
+  /** Runs a command. @throws for what the model does not know */
   call(words: readonly string[]): Reply {
     const [name = ''] = words;
     const command = this.#commands[name];
@@ -80,7 +80,7 @@ export class Keyspace {
       const [first, second, third, ...rest] = options[0] === 'NX' ? options : ['', ...options];
       if (rest.length > 0 || (second !== undefined && second !== 'PX'))
         throw new Error(`SET with ${options.join(' ')}`);
-      const ms = second === undefined ? Infinity : positive(third);
+      const ms = second === undefined ? Infinity : integer(third);
       if (first === 'NX' && this.#find(key) !== undefined) return null;
       this.#keys.set(key, { value, expiresAt: this.now + ms });
       // A status, which scripts take for true.
@@ -102,7 +102,6 @@ export class Keyspace {
       const stored = this.#find(key);
       if (stored === undefined) return 0;
       stored.expiresAt = this.now + integer(ms);
-      if (integer(ms) <= 0) this.#keys.delete(key);
       return 1;
     },
     PTTL: ([, key = '']) => {
@@ -126,10 +125,4 @@ export class Keyspace {
       added: (key) => this.grown.add(key),
     }),
   };
-}
-
-function positive(word = ''): number {
-  const ms = integer(word);
-  if (ms > 0) return ms;
-  throw new ErrorReply("ERR invalid expire time in 'set' command");
 }

@@ -5,9 +5,6 @@ export type LuaValue = undefined | boolean | number | string | LuaTable;
 
 export class LuaTable extends Map<LuaValue, LuaValue> {}
 
-/** Ends a script with an error reply, as Lua would. */
-export class LuaError extends Error {}
-
 /** Reports what the model does not know: an error of the model, which no reply hides. */
 export const unsupported = (what: string): never => {
   throw new Error(`The simulated Redis does not know this in a script: ${what}.`);
@@ -24,10 +21,10 @@ export function listOf(table: LuaTable): LuaValue[] {
   return list;
 }
 
-/** Returns a value of a type. @throws {LuaError} if it has another one */
+/** Returns a value as a table. @throws if it is none */
 function expectTable(value: LuaValue): LuaTable {
   if (value instanceof LuaTable) return value;
-  throw new LuaError(`attempt to index a ${value === undefined ? 'nil' : typeof value} value`);
+  throw new Error(`attempt to index a ${value === undefined ? 'nil' : typeof value} value`);
 }
 
 const decimal = /^\s*(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|Infinity)\s*$/i;
@@ -37,14 +34,14 @@ const tonumber = (value: LuaValue): number | undefined =>
 
 const number = (value: LuaValue): number => {
   const result = tonumber(value);
-  if (result === undefined) throw new LuaError(`attempt to perform arithmetic on a ${typeof value} value`);
+  if (result === undefined) throw new Error(`attempt to perform arithmetic on a ${typeof value} value`);
   return result;
 };
 
 function text(value: LuaValue): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return unsupported('a fraction as text');
   if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw new LuaError(`attempt to concatenate a ${typeof value} value`);
+  throw new Error(`attempt to concatenate a ${typeof value} value`);
 }
 
 const isTrue = (value: LuaValue): boolean => value !== undefined && value !== false;
@@ -66,7 +63,7 @@ export const operators = {
   /** Returns -1, 0 or 1. */
   compare(one: LuaValue, other: LuaValue): number {
     if (typeof one !== typeof other || (typeof one !== 'number' && typeof one !== 'string'))
-      throw new LuaError(`attempt to compare ${typeof one} with ${typeof other}`);
+      throw new Error(`attempt to compare ${typeof one} with ${typeof other}`);
     return one < (other as typeof one) ? -1 : Number(one > (other as typeof one));
   },
   length: (value: LuaValue): number =>

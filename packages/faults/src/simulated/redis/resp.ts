@@ -1,8 +1,9 @@
-import { ErrorReply, type Reply } from './reply.ts';
-
 /*
  * The protocol of Redis, RESP 2. Words and replies have a character for each byte.
  */
+
+/** A reply to a command; `null` is nil. No command of the product gets an error: one is an error of the model. */
+export type Reply = number | string | null | readonly Reply[];
 
 /** Parses commands, each of which is a list of words. */
 export function parseCommands(text: string): readonly (readonly string[])[] {
@@ -26,10 +27,15 @@ export function parseCommands(text: string): readonly (readonly string[])[] {
   return commands;
 }
 
-export function formatReply(reply: Reply | ErrorReply): string {
+export function formatReply(reply: Reply): string {
   if (reply === null) return '$-1\r\n';
-  if (reply instanceof ErrorReply) return `-${reply.message}\r\n`;
   if (typeof reply === 'number') return `:${reply}\r\n`;
   if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
   return `*${reply.length}\r\n${reply.map(formatReply).join('')}`;
+}
+
+/** Reads an integer. */
+export function integer(word = ''): number {
+  if (/^-?\d{1,19}$/.test(word)) return Number(word);
+  throw new Error(`${word} is not an integer.`);
 }

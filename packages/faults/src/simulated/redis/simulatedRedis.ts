@@ -1,12 +1,11 @@
 import { createClient } from 'redis';
-import type { Random } from '../../random.ts';
+import type { Random } from '@petstore/testing/random';
 import { Gate, Link } from '../link.ts';
 import type { SimulatedProcess } from '../simulatedProcess.ts';
 import { Connection } from './connection.ts';
 import { Keyspace } from './keyspace.ts';
-import { ErrorReply, integer, type Reply } from './reply.ts';
-import { formatReply } from './resp.ts';
-import { runScript } from './runScript.ts';
+import { runScript } from './compileLua.ts';
+import { formatReply, integer, type Reply } from './resp.ts';
 
 interface Blocked {
   readonly words: readonly string[];
@@ -91,7 +90,6 @@ export class SimulatedRedis {
   }
 
   async #whenRunning(connection: Connection, run: () => void): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- it may be suspended again
     while (this.#gate.thawed) await this.#gate.thawed;
     if (this.#isUp && connection.runId === this.#keys.runId) run();
   }
@@ -114,15 +112,10 @@ export class SimulatedRedis {
     this.#serveBlocked();
   }
 
-  #run(words: readonly string[]): Reply | ErrorReply {
+  #run(words: readonly string[]): Reply {
     this.#keys.now = Date.now();
-    try {
-      if (words[0] === 'CLIENT') return 'OK';
-      return words[0] === 'EVAL' ? runScript(this.#keys, words) : this.#keys.call(words);
-    } catch (error) {
-      if (error instanceof ErrorReply) return error;
-      throw error;
-    }
+    if (words[0] === 'CLIENT') return 'OK';
+    return words[0] === 'EVAL' ? runScript(this.#keys, words) : this.#keys.call(words);
   }
 
   #block(connection: Connection, words: readonly string[]): void {
@@ -147,7 +140,7 @@ export class SimulatedRedis {
     }
   }
 
-  #finish(connection: Connection, reply: Reply | ErrorReply): void {
+  #finish(connection: Connection, reply: Reply): void {
     if (this.#unblock(connection) === undefined) return;
     connection.reply(formatReply(reply));
     this.#work(connection);

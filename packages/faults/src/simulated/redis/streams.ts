@@ -1,4 +1,4 @@
-import { ErrorReply, integer, type Reply } from './reply.ts';
+import { integer, type Reply } from './resp.ts';
 
 interface Id {
   readonly ms: number;
@@ -25,7 +25,7 @@ function parseId(word = '', sequence = 0): Id {
   if (word === '-') return { ms: 0, sequence: 0 };
   if (word === '+') return { ms: Infinity, sequence: 0 };
   const [, ms, rest] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
-  if (ms === undefined) throw new ErrorReply('ERR Invalid stream ID specified as stream command argument');
+  if (ms === undefined) throw new Error(`${word} is not an id.`);
   return { ms: Number(ms), sequence: rest === undefined ? sequence : Number(rest) };
 }
 
@@ -47,10 +47,7 @@ export function streamCommands({ added, find, now }: StreamKeys) {
       const next =
         now() > last.ms ? { ms: now(), sequence: 0 } : { ms: last.ms, sequence: last.sequence + 1 };
       const id = word === '*' ? next : parseId(word);
-      if (compare(id, last) <= 0)
-        throw new ErrorReply(
-          'ERR The ID specified in XADD is equal or smaller than the target stream top item',
-        );
+      if (compare(id, last) <= 0) throw new Error(`XADD of ${word} after ${format(last)}`);
       const stream = find(key, () => new Stream()) ?? new Stream();
       stream.entries.push({ ...id, fields });
       stream.last = id;

@@ -98,7 +98,6 @@ function base64(bytes: Uint8Array): string {
   let binary = '';
   // The number of arguments of a call is limited. A spread of them is 10 times as slow.
   for (let at = 0; at < bytes.length; at += 8192) {
-    // oxlint-disable-next-line unicorn/prefer-spread, prefer-spread -- see above
     binary += String.fromCharCode.apply(undefined, bytes.subarray(at, at + 8192) as unknown as number[]);
   }
   return btoa(binary);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listening, startService } from '@petstore/testing/serviceProcess';
 
-const main = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url));
 
 export interface PetStore {
   /** Scheme, host and port. */
