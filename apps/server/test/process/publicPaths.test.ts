@@ -19,7 +19,7 @@ async function others(status: number, paths: readonly string[], methods: readonl
   const wrong: string[] = [];
   for (const path of paths) {
     for (const method of methods) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other: thousands at once would wait for each other
+      // One after the other: thousands at once would wait for each other.
       const received = await send(method, path);
       if (received !== status) wrong.push(`${method} ${path}: ${received}`);
     }

@@ -64,7 +64,6 @@ async function measure(server: Server, path: string): Promise<number> {
     server.emit('connection', connection);
     connection.push(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`);
   }
-  // oxlint-disable no-await-in-loop -- one after the other
   while (emitter.listenerCount('event') < subscribers) await sleep(5);
   let id = 0;
   const times: number[] = [];
@@ -80,7 +79,6 @@ async function measure(server: Server, path: string): Promise<number> {
   }
   for (const connection of connections) connection.destroy();
   while (emitter.listenerCount('event') > 0) await sleep(5);
-  // oxlint-enable no-await-in-loop
   // Those before are compiled meanwhile.
   return median(times.slice(-7));
 }

@@ -29,7 +29,6 @@ async function run(file: string, ...args: readonly string[]): Promise<string> {
 async function perProcedure(who: 'gateway' | 'trpc'): Promise<number> {
   const slopes: number[] = [];
   for (let round = 0; round < 3; round += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, on one core
     const [few, many] = [
       Number(await run('start.ts', who, '100')),
       Number(await run('start.ts', who, '1000')),

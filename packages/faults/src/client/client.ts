@@ -66,7 +66,6 @@ export class Client {
     // A key is of one protocol.
     const protocol = random.pick(keyedProtocols);
     let key = `${text}-key`;
-    // oxlint-disable no-await-in-loop -- one call after the other
     for (let tries = 0; !signal.aborted; tries += 1) {
       const outcome = await this.#send(protocol, { procedure: 'place', input: { text, ms }, token, key });
       if (outcome.kind === 'done') {
@@ -83,18 +82,15 @@ export class Client {
       if (order.knownBy !== undefined) return;
       await sleep(pauseMs(order.results.length > 0 ? 0 : tries));
     }
-    // oxlint-enable no-await-in-loop
   }
 
   /** Returns how many effects an order had; `undefined` if the client may no longer know. */
   async #look(text: string): Promise<number | undefined> {
     for (let tries = 0; !this.#options.signal.aborted; tries += 1) {
-      // oxlint-disable no-await-in-loop -- until there is a response
       const outcome = await this.call('look', { text });
       if (outcome.kind === 'done') return (outcome.data['runs'] as readonly string[]).length;
       if (outcome.kind === 'failed' && outcome.status === 401) return undefined;
       await sleep(pauseMs(tries));
-      // oxlint-enable no-await-in-loop
     }
     return undefined;
   }
@@ -146,7 +142,6 @@ export class Client {
     const { history, token, transport } = this.#options;
     let lastEventId: string | undefined;
     let tries = 0;
-    // oxlint-disable no-await-in-loop -- one connection after the other
     for (; !signal.aborted; tries += 1) {
       const end = await readStream(transport, protocol, {
         procedure,
@@ -170,7 +165,6 @@ export class Client {
       if (isComplete || isOnce || (end.kind === 'failed' && !goesOn(protocol, end))) return end;
       await sleep(pauseMs(tries));
     }
-    // oxlint-enable no-await-in-loop
     return undefined;
   }
 

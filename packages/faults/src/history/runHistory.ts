@@ -155,18 +155,15 @@ class Run {
     const { journeys } = this.#history;
     const wasRewound = this.#begun.some(({ rewinds }) => rewinds);
     const late = () => (wasRewound ? [] : lateJourneys(this.#history, this.#environment.published));
-    // oxlint-disable-next-line no-await-in-loop -- until all are up to date
     for (let waits = 0; waits < 100 && late().length > 0; waits += 1) await sleep(100);
     for (const journey of late()) journey.isLate = true;
     const client = this.#client('bob', 1);
     const waiting = () => journeys.filter((journey) => !journey.deadBy && !hasMarker(journey));
-    // oxlint-disable no-await-in-loop -- one after the other
     while (!this.#leaving.signal.aborted && waiting().length > 0) {
       const channels = [...new Set(waiting().map(({ channel }) => channel))];
       await Promise.all(channels.map((key) => client.call('publish', { key, event: marker })));
       for (let waits = 0; waits < 10 && waiting().length > 0; waits += 1) await sleep(100);
     }
-    // oxlint-enable no-await-in-loop
   }
 
   async #report(problems: readonly string[]): Promise<Omit<Report, 'recoveryMs'>> {

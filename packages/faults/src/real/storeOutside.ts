@@ -37,7 +37,6 @@ class StoreOutside extends FolderOutside {
   override async all(text?: string): Promise<readonly Effect[]> {
     const all: Effect[] = [];
     for (let cursor = 0, hasNext = true; hasNext;) {
-      // oxlint-disable-next-line no-await-in-loop -- page by page
       const page = await this.#store.collection(effects).list({ limit: 100, cursor, where: { text } });
       all.push(...page.records.map((record) => ({ text: record.text, run: String(record.id) })));
       hasNext = page.hasNext;

@@ -36,7 +36,7 @@ function run(plan: Plan, isRead = false): Promise<Report> {
 /** The first history of each kind loads code, which takes time that no clock shows. */
 async function warmUp(): Promise<void> {
   for (let seed = 0; seed < 10; seed += 1)
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: there is one clock
+    // One after the other: there is one clock.
     for (const storage of storageNames) await run(planHistory(seed, [storage]));
 }
 
@@ -59,7 +59,6 @@ async function explore(): Promise<void> {
   const isOver = () => histories >= count || process.uptime() - startedAt >= seconds;
   for (; !isOver(); histories += 1) {
     const plan = planHistory(first + histories, storages);
-    // oxlint-disable no-await-in-loop -- one after the other
     const report = await run(plan);
     calls += report.calls;
     for (const fault of report.faults) faults[fault] = (faults[fault] ?? 0) + 1;
@@ -68,7 +67,6 @@ async function explore(): Promise<void> {
       `--seed ${plan.storage}:${plan.seed} violates a rule: ${report.violations.join(' ')}\n\n`,
     );
     return await print(await shrink(plan, async (each) => (await run(each)).violations.length > 0));
-    // oxlint-enable no-await-in-loop
   }
   process.stdout.write(
     `${histories} histories from seed ${first}, ${calls} calls, no violation. Faults: ${JSON.stringify(faults)}\n`,
@@ -81,6 +79,5 @@ else
   for (const each of values.seed) {
     const [seed = '', ...names] = each.split(':').toReversed();
     const chosen = storages.filter((name) => names.length === 0 || names.includes(name));
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await print(planHistory(toNumber(seed), chosen));
   }

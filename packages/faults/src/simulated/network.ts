@@ -113,13 +113,11 @@ async function* carryBody(
   connection.onCut(() => void parts.return?.());
   try {
     for (;;) {
-      // oxlint-disable no-await-in-loop -- one part after the other
       const part = await connection.race(runIn(process, () => parts.next()));
       // The cut may end it, too.
       if (part.done && !connection.isOpen) throw new LostConnection();
       if (part.done) break;
       await connection.carry();
-      // oxlint-enable no-await-in-loop
       yield decoder.decode(part.value);
     }
     connection.finish();

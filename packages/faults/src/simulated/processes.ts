@@ -98,7 +98,6 @@ export class Processes implements FaultyProcesses {
 
   /** Starts a process in place of one that has ended, when what it shares can be opened. */
   async restart(): Promise<void> {
-    // oxlint-disable no-await-in-loop -- until it can be opened
     while (!this.#isEnding) {
       try {
         return await this.start();
@@ -106,7 +105,6 @@ export class Processes implements FaultyProcesses {
         await sleep(restartMs);
       }
     }
-    // oxlint-enable no-await-in-loop
   }
 
   killAll(): readonly RunningProcess[] {
@@ -137,7 +135,6 @@ export class Processes implements FaultyProcesses {
     for (const socket of sockets) socket.drain(graceMs);
     for (const body of bodies) body.end?.();
     await service.runs.close();
-    // oxlint-disable-next-line no-await-in-loop -- until its calls have ended
     while (gateway.callsInFlight() > 0 || bodies.size > 0) await sleep(20);
     for (const connection of running.connections) connection.cut();
     // It fails while what it shares is away.

@@ -6,7 +6,6 @@ import type { Plan } from '../history/plan.ts';
  */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let { processes, steps } = plan;
-  // oxlint-disable no-await-in-loop -- each from the one before
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < steps.length;) {
       const fewer = steps.toSpliced(at, size);
@@ -15,6 +14,5 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
     }
   }
   while (processes > 1 && (await fails({ ...plan, steps, processes: processes - 1 }))) processes -= 1;
-  // oxlint-enable no-await-in-loop
   return { ...plan, processes, steps };
 }

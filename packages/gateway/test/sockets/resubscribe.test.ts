@@ -27,7 +27,6 @@ class Topics {
     for (let next = Number(lastEventId ?? 0); ;) {
       const events = this.#events.get(name) ?? [];
       for (; next < events.length; next += 1) yield tracked(String(next + 1), events[next]);
-      // oxlint-disable-next-line no-await-in-loop -- until the next event
       await once(this.#published, 'event', { signal });
     }
   }

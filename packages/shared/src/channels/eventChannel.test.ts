@@ -34,7 +34,6 @@ async function take<T>(events: AsyncIterable<TrackedEnvelope<T>>, count: number)
   const iterator = events[Symbol.asyncIterator]();
   const taken: { readonly id: string; readonly data: T }[] = [];
   while (taken.length < count) {
-    // oxlint-disable-next-line no-await-in-loop -- one event after the other
     const { done, value } = await iterator.next();
     if (done) throw new Error('The subscription has ended.');
     taken.push({ id: value[0], data: value[1] });
@@ -44,7 +43,6 @@ async function take<T>(events: AsyncIterable<TrackedEnvelope<T>>, count: number)
 
 async function publishAll(channel: ReturnType<typeof openChannel>, animals: readonly string[]) {
   const ids: string[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- one event after the other
   for (const animal of animals) ids.push(await channel.publish('north', change(animal)));
   return ids;
 }
@@ -147,18 +145,15 @@ describe('eventChannel', () => {
       const earlier = eventChannel({ log, name: 'changes', event: z.object({ animal: z.string() }) });
       const channel = openChannel(log);
       let [lastEventId] = await publishAll(channel, ['Rex']);
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
       for (const animal of ['Tom', 'Mia', 'Kim']) await earlier.publish('north', { animal });
       const seen: string[] = [];
       while (seen.length < 2) {
-        // oxlint-disable-next-line no-await-in-loop -- one subscription after the other
         const events = await channel.subscribe('north', {
           lastEventId,
           signal: clientSignal(),
           ...(snapshot && { snapshot }),
         });
         try {
-          // oxlint-disable-next-line no-await-in-loop
           for await (const [, data] of events) {
             seen.push(typeof data === 'string' ? data : data.animal);
             if (seen.length === 1) await publishAll(channel, ['live']);
@@ -167,7 +162,6 @@ describe('eventChannel', () => {
         } catch (error) {
           seen.push('RESYNC');
           lastEventId = (error as { readonly data: { readonly lastEventId: string } }).data.lastEventId;
-          // oxlint-disable-next-line no-await-in-loop
           await publishAll(channel, ['live']);
         }
       }
@@ -202,10 +196,8 @@ describe('eventChannel', () => {
     const next = async () => (await iterator.next()).value?.[1];
     expect(await next()).toBe('all animals');
     for (const animal of ['Tom', 'Mia', 'Kim']) {
-      // oxlint-disable no-await-in-loop -- one event after the other
       await earlier.publish('north', { animal });
       expect(await next()).toBe('all animals');
-      // oxlint-enable no-await-in-loop
     }
     await publishAll(channel, ['Rex']);
     expect(await next()).toEqual(change('Rex'));

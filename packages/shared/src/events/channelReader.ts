@@ -77,7 +77,6 @@ export async function* readChannel(
     }
     while (!watch.isEnded) {
       watch.hasChanged = false;
-      // oxlint-disable-next-line no-await-in-loop -- one page after the other
       const page = await watch.orEnd(source.page(channel, position.sequence));
       if (page === undefined) return;
       const { epoch, events, joined, last, newest, start } = page;
@@ -99,7 +98,6 @@ export async function* readChannel(
         position.sequence = newest;
         yield { type: 'resync', id: formatId(epoch, newest) };
       }
-      // oxlint-disable-next-line no-await-in-loop -- until there is more to read
       if (last <= position.sequence) await watch.changed();
     }
   } finally {

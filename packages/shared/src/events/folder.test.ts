@@ -34,7 +34,6 @@ const openNewFolder = async () => {
 async function readItems(log: EventLog, after: string | undefined, count: number): Promise<LogItem[]> {
   const iterator = log.read('a', after, testSignal())[Symbol.asyncIterator]();
   const items: LogItem[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- one item after the other
   for (let at = 0; at < count; at += 1) items.push((await iterator.next()).value as LogItem); // It does not end.
   return items;
 }

@@ -24,7 +24,6 @@ function closed(log: EventLog): EventLog {
 async function joinMany(log: EventLog, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) {
     const controller = new AbortController();
-    // oxlint-disable-next-line no-await-in-loop
     for await (const item of log.read(`${'x'.repeat(1000)}${at}`, undefined, controller.signal)) {
       expect(item.type).toBe('joined');
       controller.abort();
@@ -53,7 +52,6 @@ describe.each([
 ])('the event log %s', (_where, open) => {
   /** Appends to another channel, so that the log checks all channels. */
   async function sweep(log: EventLog): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop
     for (let at = 0; at < 20; at += 1) await log.append('other', String(at), { events: 10, ms: 3_600_000 });
   }
 

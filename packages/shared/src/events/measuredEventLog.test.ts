@@ -9,7 +9,6 @@ it('metrics has what the channels of a name have published, rejected and deliver
   const client = new AbortController();
   const events = await channel.subscribe('north', { signal: client.signal });
   const ids = [];
-  // oxlint-disable-next-line no-await-in-loop -- one event after the other
   for (let each = 1; each <= 4; each += 1) ids.push(await channel.publish('south', each));
   await channel.publish('north', 1);
   // A run of `resumable` counts, and the heartbeats of its producer do not.

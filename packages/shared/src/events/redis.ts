@@ -110,11 +110,10 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
         void changes.follow();
         for (;;) {
           try {
-            // oxlint-disable-next-line no-await-in-loop -- until Redis can be reached
+            // Until Redis can be reached.
             return await readPage(hash, from);
           } catch (error) {
             if (isClosed || signal.aborted || isFinal(error)) throw error;
-            // oxlint-disable-next-line no-await-in-loop
             await sleep(retryMs);
           }
         }

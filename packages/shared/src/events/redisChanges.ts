@@ -66,7 +66,6 @@ export function followChanges({ connect, key, watches }: FollowOptions) {
     async follow(): Promise<void> {
       if (isFollowing) return;
       isFollowing = true;
-      // oxlint-disable no-await-in-loop -- one after the other
       while (!watches.isEmpty && !closed.signal.aborted) {
         try {
           await wakeReaders();
@@ -77,7 +76,6 @@ export function followChanges({ connect, key, watches }: FollowOptions) {
           watches.wakeAll();
         }
       }
-      // oxlint-enable no-await-in-loop
       isFollowing = false;
     },
     close(): void {

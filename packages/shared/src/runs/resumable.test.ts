@@ -69,7 +69,6 @@ class TestProducer {
     this.calls += 1;
     this.signal = signal;
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- until the test sends more
       if (this.#steps.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
       const step = this.#steps.shift();
       if (step === undefined) return;
@@ -95,7 +94,6 @@ async function connect(runs: Resumable<string>, { produce }: TestProducer, lastE
     async take(count: number) {
       const taken: TrackedEnvelope<string>[] = [];
       while (taken.length < count) {
-        // oxlint-disable-next-line no-await-in-loop -- one event after the other
         const { done, value } = await iterator.next();
         if (done) throw new Error('The run has ended.');
         taken.push(value);

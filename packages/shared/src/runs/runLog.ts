@@ -138,7 +138,6 @@ export function openProducer(log: EventLog, producer: string) {
     /** Reads the records from now on, until the signal aborts. */
     async follow(onItem: (item: ProducerItem) => void, signal: AbortSignal): Promise<void> {
       let position: string | undefined;
-      // oxlint-disable no-await-in-loop -- again after an error
       while (!signal.aborted) {
         try {
           for await (const item of log.read(channel, position, signal)) {
@@ -151,7 +150,6 @@ export function openProducer(log: EventLog, producer: string) {
         }
         await sleep(retryMs, undefined, { ref: false, signal }).catch(() => {});
       }
-      // oxlint-enable no-await-in-loop
     },
   };
 }

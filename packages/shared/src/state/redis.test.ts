@@ -16,7 +16,6 @@ async function acceptedBy(states: readonly State[], calls: number, limit: number
   const callers = [...states, ...states].map(async (state) => {
     while (left > 0) {
       left -= 1;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if ((await state.take('a', 1, bucket)).isTaken) taken += 1;
     }
   });
@@ -87,7 +86,6 @@ describe.skipIf(!hasRedis)('Redis', () => {
             const expected = takeTokens(fullAt, count, bucket, 0);
             fullAt = expected.fullAt;
             const { isTaken, left } = expected.taken;
-            // oxlint-disable-next-line no-await-in-loop -- one after the other
             expect(await state.take(key, count, bucket)).toMatchObject({ isTaken, left });
           }
         },

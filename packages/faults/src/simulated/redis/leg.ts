@@ -21,7 +21,7 @@ export class Leg {
 
   async #carry(message: () => void): Promise<void> {
     await sleep(this.#random.below(this.#link.longestMs + 1));
-    // oxlint-disable-next-line no-await-in-loop -- it may be frozen again
+    // It may be frozen again.
     while (this.#link.thawed) await this.#link.thawed;
     // It has arrived with a later one, or was lost.
     const arrived = this.#messages.splice(0, this.#messages.indexOf(message) + 1);

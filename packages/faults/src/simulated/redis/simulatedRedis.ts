@@ -91,7 +91,7 @@ export class SimulatedRedis {
   }
 
   async #whenRunning(connection: Connection, run: () => void): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- it may be suspended again
+    // It may be suspended again.
     while (this.#gate.thawed) await this.#gate.thawed;
     if (this.#isUp && connection.runId === this.#keys.runId) run();
   }

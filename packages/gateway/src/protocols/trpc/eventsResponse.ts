@@ -102,7 +102,6 @@ async function* firstEvents(iterator: AsyncIterator<unknown>): AsyncGenerator {
   try {
     for (;;) {
       const next = iterator.next();
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
       const result = await (expiry ? Promise.race([next, expiry]) : next);
       if (result === undefined) {
         discardNext(next);

@@ -167,9 +167,7 @@ export class SocketConnection implements SocketHandler {
   /** Resolves when the calls that have arrived have ended, also those that wait. */
   async #callsEnded(): Promise<void> {
     while (this.#socket.isOpen && this.#queue.hasWork) {
-      // oxlint-disable-next-line no-await-in-loop -- only once
       await this.#begun;
-      // oxlint-disable-next-line no-await-in-loop -- some of them start in each turn
       await new Promise<void>((resolve) => nextTurn(resolve));
     }
     await this.#socket.idle();

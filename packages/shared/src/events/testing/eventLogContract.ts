@@ -37,7 +37,6 @@ class TestReader {
   /** Reads items, with events as their texts and others as their types in parentheses. */
   async texts(count: number): Promise<string[]> {
     const items: LogItem[] = [];
-    // oxlint-disable-next-line no-await-in-loop -- one item after the other
     for (let at = 0; at < count; at += 1) items.push(await this.item());
     return textsOf(items);
   }
@@ -46,7 +45,6 @@ class TestReader {
 /** Appends events one after the other, and returns their ids. */
 async function appendAll(log: EventLog, channel: string, events: readonly string[], keep = keepAll) {
   const ids: string[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- one event after the other
   for (const event of events) ids.push(await log.append(channel, event, keep));
   return ids;
 }
@@ -281,7 +279,6 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
             const controller = new AbortController();
             let left = 1 + below(at % 4 === 0 ? 10_000 : 300);
             const source = logs[below(4)]?.read('a', items.at(-1)?.id, controller.signal) ?? [];
-            // oxlint-disable-next-line no-await-in-loop -- one connection after the other
             for await (const item of source) {
               items.push(item);
               if (item.type === 'joined' && (joinedCount += 1) === 20) joined.resolve();
@@ -289,7 +286,6 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
               left -= 1;
               if (left === 0 || hasEnded) controller.abort();
             }
-            // oxlint-disable-next-line no-await-in-loop -- between two connections
             await sleep(below(6));
           }
           return items;
@@ -303,9 +299,8 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
               const group = numbers(from, from + 24).map((event) =>
                 each.append('a', `${writer}:${event}`, keep),
               );
-              // oxlint-disable-next-line no-await-in-loop -- readers take turns with the writers
+              // Readers take turns with the writers.
               await each.append('b', 'other', keep);
-              // oxlint-disable-next-line no-await-in-loop
               written.push(...(await Promise.all(group)));
             }
             return written;
