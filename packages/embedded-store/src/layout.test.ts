@@ -117,29 +117,6 @@ describe('a data folder without an index', () => {
 });
 
 describe('a data folder with other collections than the code', () => {
-  test('opening a folder adds a missing collection and reports it', async () => {
-    await (await open([animals])).store.close();
-    const { store, reported } = await open([animals, categories]);
-    expect(reported).toEqual([`Added the collection categories to the data in ${dataDir}.`]);
-    expect(await store.collection(categories).create({ name: 'Dogs' })).toEqual({ id: 1, name: 'Dogs' });
-    expect(await verificationErrors(dataDir, [animals, categories])).toEqual(none);
-  });
-
-  test('opening a folder fails if it has an unknown collection, which is kept, and backupFolder copies it', async () => {
-    const { store } = await open([animals, categories]);
-    const dogs = await store.collection(categories).create({ name: 'Dogs' });
-    await store.close();
-    await expect(open([animals])).rejects.toMatchObject({
-      code: 'damaged',
-      message: `The data in ${dataDir} has a collection "categories" that this version does not know. Start the version that created it, or choose another folder.`,
-    });
-    expect(await backupFolder({ dataDir, to: join(folder, 'backup') })).toMatchObject({
-      collections: [{ records: 0 }, { name: 'categories', recordName: 'category', records: 1 }],
-    });
-    const again = await open([animals, categories]);
-    expect(await again.store.collection(categories).get(1)).toEqual(dogs);
-  });
-
   test('opening a folder builds a missing index from the stored records', async () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });

@@ -40,10 +40,24 @@ const animalsWithKennel = defineCollection({
   indexes: ['status', 'kennel'],
 });
 
+/** A collection that a later version adds. */
+const kennels = defineCollection({
+  name: 'kennels',
+  schema: z.object({ id: z.int(), size: z.int() }),
+  id: 'sequence',
+});
+
+/** Options with which a store is opened. */
+interface OpenOptions {
+  readonly collections: readonly CollectionDefinition[];
+  readonly migrate?: boolean | undefined;
+  readonly onMigrated?: ((what: string) => void) | undefined;
+}
+
 /** The data of one test, which is empty. */
 export interface StoreUnderTest {
   /** Opens the data. The stores that were opened before are closed. */
-  open(collections: readonly CollectionDefinition[]): Promise<Store>;
+  open(options: OpenOptions): Promise<Store>;
   /** Removes the data. All stores are closed. */
   remove(): Promise<void>;
 }
@@ -130,8 +144,8 @@ export function storeContract(
       await data.remove();
     });
 
-    async function openAgain(definitions = contractCollections): Promise<Store> {
-      store = await data.open(definitions);
+    async function openAgain(definitions = contractCollections, options = {}): Promise<Store> {
+      store = await data.open({ collections: definitions, ...options });
       opened.push(store);
       return store;
     }
@@ -294,6 +308,56 @@ export function storeContract(
       expect(await records.get(lions.id)).toEqual(lions);
       const stored = (await reopen()).collection(categories);
       expect((await stored.list({ limit: 10 })).records).toEqual([dogs, lions]);
+    });
+
+    describe('a store of another version', () => {
+      const later = [...contractCollections, kennels];
+      const reported: string[] = [];
+      const onMigrated = (what: string) => void reported.push(what);
+      /** Opens the store and waits until it is ready. */
+      const ready = async (definitions: typeof later, migrate?: boolean) => {
+        await store.close();
+        await (await openAgain(definitions, { migrate, onMigrated })).ready();
+      };
+      beforeEach(() => void reported.splice(0));
+
+      test.for([true, false])('opening new data reports no migration with migrate: %s', async (migrate) => {
+        await store.close();
+        await data.remove();
+        data = await newData();
+        await ready(contractCollections.slice(), migrate);
+        expect(reported).toEqual([]);
+      });
+
+      test('opening a store adds a missing collection and reports it', async () => {
+        await ready(later);
+        const sentence = /^Added the collection kennels to the (?:data in|database) .*\.$/;
+        expect(reported).toEqual([expect.stringMatching(sentence)]);
+        expect(await store.collection(kennels).create({ size: 2 })).toEqual({ id: 1, size: 2 });
+      });
+
+      test('opening a store without a collection fails with migration-needed if migrate is false', async () => {
+        await expect(ready(later, false)).rejects.toMatchObject({
+          code: 'migration-needed',
+          message: expect.stringMatching(
+            /^The data in .* was created by an earlier version\. Start the service, which migrates it\.$/,
+          ),
+        });
+        await expect(ready(later.slice(0, -1), false)).resolves.toBeUndefined();
+      });
+
+      test('opening a store with an unknown collection fails, and keeps it', async () => {
+        await ready(later);
+        const kennel = await store.collection(kennels).create({ size: 2 });
+        await expect(ready(later.slice(0, -1))).rejects.toMatchObject({
+          code: 'damaged',
+          message: expect.stringMatching(
+            /^The data in .* has a collection "kennels" that this version does not know\. Start the version that created it, or choose another (?:folder|database)\.$/,
+          ),
+        });
+        await ready(later);
+        expect(await store.collection(kennels).get(kennel.id)).toEqual(kennel);
+      });
     });
 
     describe('createOnce', () => {
