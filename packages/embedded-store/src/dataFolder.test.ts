@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, writeFil
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
-import { readInProcess } from './testing/startStoreProcess.ts';
+import { readInProcess } from './testing/runStoreProcess.ts';
 import { collections } from '@petstore/core';
 
 const isRoot = process.getuid?.() === 0;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Animal, animals } from '@petstore/core';
 import { type CollectionDefinition, defineCollection } from '@petstore/core/store';
 import { backupFolder, openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
-import { startStoreProcess } from './testing/startStoreProcess.ts';
+import { runStoreProcess } from './testing/runStoreProcess.ts';
 import { verificationErrors } from './testing/verificationErrors.ts';
 
 let folder: string;
@@ -58,8 +58,8 @@ describe('a data folder without an index', () => {
   beforeEach(createWithoutIndex);
 
   test('processes that start concurrently build the index once, and create animals under new ids', async () => {
-    const started = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '3']));
-    const created = await Promise.all(started.map((each) => each.rest()));
+    const started = Array.from({ length: 4 }, () => runStoreProcess(['create', dataDir, '3']));
+    const created = await Promise.all(started);
     const ids = created.flatMap(({ results }) =>
       z
         .array(Animal)
@@ -74,7 +74,7 @@ describe('a data folder without an index', () => {
 
   test('the next start builds an index whose building was ended by SIGKILL', async () => {
     for (const rows of ['1', '1000', '2000']) {
-      const { signal } = await startStoreProcess(['dieIndexing', dataDir, rows]).rest();
+      const { signal } = await runStoreProcess(['dieIndexing', dataDir, rows]);
       expect(signal).toBe('SIGKILL');
     }
     const { store, reported } = await open([animals]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { FaultProxy } from '@petstore/testing/redis';
-import { startProcess } from '@petstore/testing/startProcess';
+import { holdWriteLock } from '@petstore/testing/holdWriteLock';
 import { attachStrace } from '@petstore/testing/strace';
 import { type Fault, isOver } from '../history/fault.ts';
 import type { Random } from '../random.ts';
@@ -212,10 +212,6 @@ const folderFaults: Readonly<Record<string, RealFault>> = {
   },
 };
 
-const storeProcess = fileURLToPath(
-  new URL('../../../embedded-store/src/testing/storeProcess.ts', import.meta.url),
-);
-
 const embeddedFaults: Readonly<Record<string, RealFault>> = {
   // After an error of a meta page, LMDB cannot be used in the process.
   'EIO of pwrite64': folderFaults['EIO of pwrite64'] as RealFault,
@@ -223,9 +219,7 @@ const embeddedFaults: Readonly<Record<string, RealFault>> = {
   'suspended holder of the write lock': {
     separates: true,
     async begin({ storage: { folder } }) {
-      const args = ['--conditions=trpc-gateway-source', storeProcess, 'holdLock', storeFolder(folder)];
-      const child = startProcess(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-      await once(child.stdout ?? child, 'data');
+      const child = await holdWriteLock(join(storeFolder(folder), 'petstore.mdb'));
       child.kill('SIGSTOP');
       return async () => {
         child.kill('SIGKILL');
