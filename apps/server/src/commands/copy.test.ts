@@ -94,8 +94,8 @@ describe('copy between data folders', () => {
     ],
     [
       'of an unreachable database',
-      'mongodb://anna:secret@127.0.0.1:1',
-      expect.stringMatching(/^The database petstore at 127\.0\.0\.1:1 is unavailable[^\n]*\.\n$/),
+      'mongodb://anna:secret@127.0.0.1:1/pets',
+      expect.stringMatching(/^The database pets at 127\.0\.0\.1:1 is unavailable[^\n]*\.\n$/),
     ],
   ] as const)('copy fails for a URI %s with one line without its credentials', async ([, to, stderr]) => {
     const folder = await newFolder();
