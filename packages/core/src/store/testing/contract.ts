@@ -5,7 +5,15 @@ import { z } from 'zod';
 import { collections } from '../../collections.ts';
 import { Animal, animals, type NewPet, PetStatus } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection, type StoredRecord } from '../collection.ts';
-import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store } from '../store.ts';
+import type {
+  MaybePromise,
+  Collection,
+  KeyRecord,
+  ListQuery,
+  Reservation,
+  Store,
+  StoreOptions,
+} from '../store.ts';
 
 /** Value of `maxReservations` for each store under test. */
 export const contractReservations = 30;
@@ -47,17 +55,10 @@ const kennels = defineCollection({
   id: 'sequence',
 });
 
-/** Options with which a store is opened. */
-interface OpenOptions {
-  readonly collections: readonly CollectionDefinition[];
-  readonly migrate?: boolean | undefined;
-  readonly onMigrated?: ((what: string) => void) | undefined;
-}
-
 /** The data of one test, which is empty. */
 export interface StoreUnderTest {
   /** Opens the data. The stores that were opened before are closed. */
-  open(options: OpenOptions): Promise<Store>;
+  open(options: StoreOptions): Promise<Store>;
   /** Removes the data. All stores are closed. */
   remove(): Promise<void>;
 }
