@@ -16,6 +16,9 @@ const severalWorkers = process.platform === 'linux' ? 2 : 1;
 /** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
 
+const rootWarning =
+  'running as root: run the service as its own user, which owns only the files that the service writes';
+
 /** The process ids of workers that listen or have listened. */
 const workersOf = ({ logged }: Notes) => logged('worker listening').map(({ pid }) => Number(pid));
 
@@ -38,6 +41,7 @@ test('run serves any router with health routes, a docs page, logs and metrics', 
   expect(text).toContain('notes_open 1\n');
   expect(text).toMatch(/^process_resident_memory_bytes \d/m);
   expect((await fetch(`${origin}/metrics`)).status).toBe(404);
+  expect(logged(rootWarning)).toHaveLength(process.getuid?.() === 0 ? 1 : 0);
 });
 
 describe('signals', () => {
@@ -110,6 +114,7 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     );
     expect(new Set(await Promise.all(responses))).toEqual(new Set([200]));
     expect(await total()).toBe(20);
+    expect(notes.logged(rootWarning)).toHaveLength(process.getuid?.() === 0 ? 1 : 0);
     const metrics = await (await fetch(`${notes.admin}/metrics`)).text();
     expect(metrics).toContain('gateway_workers 2\n');
     expect(metrics).toContain('gateway_workers_responding 2\n');
