@@ -12,8 +12,7 @@ import type { LoggedRequest, OpenedLog, TelemetryPart } from './parts.ts';
 import { Resources } from './resources.ts';
 import { consoleLog } from './consoleLog.ts';
 import { logListening } from './listeningText.ts';
-import { UnclosedStoreError } from './signals/endProcess.ts';
-import { errorText } from './signals/errorText.ts';
+import { errorText, UnclosedStoreError } from './signals/endProcess.ts';
 import {
   drainDeadlineMs,
   hangupIgnored,

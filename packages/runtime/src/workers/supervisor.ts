@@ -5,7 +5,7 @@ import { openAdmin } from '../openAdmin.ts';
 import type { RunOptions } from '../options.ts';
 import { consoleLog } from '../consoleLog.ts';
 import { logListening } from '../listeningText.ts';
-import { StartError } from '../signals/startError.ts';
+import { StartError } from '../signals/endProcess.ts';
 import { hangupIgnored, type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
 import { Workers } from './workers.ts';
 

@@ -10,7 +10,7 @@ export type OpenEventLog = () => Promise<{
 }>;
 
 /** A reader that a test reads step by step. It ends with the test. */
-class TestReader {
+export class TestReader {
   readonly #controller = new AbortController();
   readonly #iterator: AsyncIterator<LogItem>;
 
