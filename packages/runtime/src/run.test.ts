@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { lives } from '@petstore/testing/lives';
 import { logLines } from '@petstore/testing/serviceProcess';
 import { measured } from '@petstore/testing/slowness';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { RunOptions } from './options.ts';
 import { run } from './run.ts';
 import { hangupIgnored } from './signals/stopOnSignals.ts';

@@ -47,11 +47,11 @@ export function aggregateMetrics() {
      * Stores the latest snapshot of a process. It stays in use while the process does not respond. Snapshots that arrive
      * after `remove` are ignored.
      */
-    update(process: number, snapshot: MetricsSnapshot): void {
+    update: (process: number, snapshot: MetricsSnapshot): void => {
       if (!ended.has(process)) last.set(process, snapshot);
     },
     /** Removes a process that has ended: its counters stay in the totals, so that none decreases; its gauges are dropped. */
-    remove(process: number): void {
+    remove: (process: number): void => {
       ended.add(process);
       const counted = (last.get(process) ?? []).filter(({ type }) => type !== 'gauge');
       last.delete(process);

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
