@@ -1,6 +1,17 @@
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
@@ -44,6 +55,12 @@ describe('a new folder', () => {
     });
     await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
+});
+
+test('openEmbeddedStore accepts a file with unused bytes at its end', async () => {
+  await (await openEmbeddedStore({ dataDir, collections })).close();
+  await appendFile(join(dataDir, 'petstore.mdb'), Buffer.alloc(10_000));
+  await (await openEmbeddedStore({ dataDir, collections })).close();
 });
 
 test.skipIf(process.platform === 'win32').for([
