@@ -59,9 +59,10 @@ const longTests = [
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
   'packages/gateway/test/sockets/pressure',
+  'packages/runtime/src/tls/certificateReload',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',
-  'apps/server/test/process/{certificateReload,failedStore}',
+  'apps/server/test/process/failedStore',
   'apps/server/test/docs/docsPage.browser',
 ].map((name) => `${name}.test.ts`);
 /** Tests whose routers declare errors by `.errors()`, which tRPC has since 11.22.1. */

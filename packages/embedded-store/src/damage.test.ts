@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedStore, type TableReport, verifyFolder } from './index.ts';
 import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
-import { readInProcess } from './testing/startStoreProcess.ts';
+import { readInProcess } from './testing/runStoreProcess.ts';
 import { verificationErrors } from './testing/verificationErrors.ts';
 import { collections, animals } from '@petstore/core';
 

@@ -1,10 +1,21 @@
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
-import { readInProcess } from './testing/startStoreProcess.ts';
+import { readInProcess } from './testing/runStoreProcess.ts';
 import { collections } from '@petstore/core';
 
 const isRoot = process.getuid?.() === 0;
@@ -44,6 +55,14 @@ describe('a new folder', () => {
     });
     await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
+});
+
+test('openEmbeddedStore accepts a file with unused bytes at its end', async () => {
+  await (await openEmbeddedStore({ dataDir, collections })).close();
+  await appendFile(join(dataDir, 'petstore.mdb'), Buffer.alloc(10_000));
+  const store = await openEmbeddedStore({ dataDir, collections });
+  expect(store.ready()).toBeUndefined();
+  await store.close();
 });
 
 test.skipIf(process.platform === 'win32').for([

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
 import { backupFolder } from './maintenance/backup.ts';
-import { readInProcess, startStoreProcess } from './testing/startStoreProcess.ts';
+import { readInProcess, runStoreProcess } from './testing/runStoreProcess.ts';
 import { animals, collections } from '@petstore/core';
 
 let folder: string;
@@ -64,7 +64,7 @@ describe.skipIf(lacksSmallDisks())('a full disk', () => {
   );
 
   test('a backup to a full disk fails with full and leaves nothing there, and succeeds after space is freed', async () => {
-    await startStoreProcess(['create', dataDir, '1']).rest();
+    await runStoreProcess(['create', dataDir, '1']);
     const disk = join(folder, 'disk');
     mountSmallDisk(disk);
     const filler = join(disk, 'filler');

@@ -5,9 +5,9 @@ import { openEmbeddedStore } from './index.ts';
 storeContract(
   'embedded',
   async () => {
-    const options = { dataDir: await temporaryFolder(), maxReservations: contractReservations };
+    const data = { dataDir: await temporaryFolder(), maxReservations: contractReservations };
     // The folder is removed when the test ends.
-    return { open: (collections) => openEmbeddedStore({ ...options, collections }), remove: async () => {} };
+    return { open: (options) => openEmbeddedStore({ ...data, ...options }), remove: async () => {} };
   },
   { gaplessIds: true },
 );

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { commandMissing } from '@petstore/testing/commandMissing';
+import { holdWriteLock } from '@petstore/testing/holdWriteLock';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { collections, Animal, animals } from '@petstore/core';
 import { backupFolder, openEmbeddedStore, verifyFolder } from './index.ts';
-import { readInProcess, startStoreProcess, storeProcessArguments } from './testing/startStoreProcess.ts';
+import { readInProcess, runStoreProcess, storeProcessArguments } from './testing/runStoreProcess.ts';
 
 let dataDir: string;
 
@@ -15,8 +17,8 @@ beforeEach(async () => {
 });
 
 test('processes that start concurrently on a new folder assign unique ids without gaps', async () => {
-  const children = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '250']));
-  const ended = await Promise.all(children.map((child) => child.rest()));
+  const children = Array.from({ length: 4 }, () => runStoreProcess(['create', dataDir, '250']));
+  const ended = await Promise.all(children);
   const created = ended.flatMap(({ results }) => z.array(z.array(Animal)).parse(results).flat());
   expect(created.map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(
     Array.from({ length: 1000 }, (_, index) => index + 1),
@@ -42,8 +44,7 @@ test('get returns an animal that another process acknowledged in the same turn o
 test('while another process holds the write lock, reads succeed and writes fail after 10 s', async () => {
   const store = await openEmbeddedStore({ dataDir, collections });
   await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
-  const holder = startStoreProcess(['holdLock', dataDir]);
-  expect(await holder.next()).toBe('held');
+  const holder = await holdWriteLock(join(dataDir, 'petstore.mdb'));
 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const rejection = store
@@ -62,8 +63,8 @@ test('while another process holds the write lock, reads succeed and writes fail 
   });
   vi.useRealTimers();
 
-  holder.child.kill('SIGKILL');
-  await holder.rest();
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
   await vi.waitFor(() => store.ready());
   expect(await store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toEqual({
     id: 2,
@@ -78,8 +79,7 @@ test('while another process holds the write lock, reads succeed and writes fail 
 
 test('close({ timeoutMs }) rejects at its deadline while another process holds the write lock', async () => {
   const store = await openEmbeddedStore({ dataDir, collections });
-  const holder = startStoreProcess(['holdLock', dataDir]);
-  expect(await holder.next()).toBe('held');
+  const holder = await holdWriteLock(join(dataDir, 'petstore.mdb'));
   const creates = ['Rex', 'Bello'].map((name) => store.collection(animals).create({ name, categoryId: 1 }));
   const ended = Promise.allSettled(creates);
 
@@ -93,8 +93,8 @@ test('close({ timeoutMs }) rejects at its deadline while another process holds t
   const notStored = { status: 'rejected', reason: { code: 'unavailable' } };
   expect(await ended).toMatchObject([notStored, notStored]);
 
-  holder.child.kill('SIGKILL');
-  await holder.rest();
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
   const next = await openEmbeddedStore({ dataDir, collections });
   expect(await next.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 1 });
   await next.close();
@@ -104,10 +104,9 @@ test.runIf(process.platform === 'linux')(
   'openEmbeddedStore, verifyFolder and backupFolder name the suspended process that holds the write lock for 10 s, and a later open waits until it has ended',
   async () => {
     await (await openEmbeddedStore({ dataDir, collections })).close();
-    const holder = startStoreProcess(['holdLock', dataDir]);
-    expect(await holder.next()).toBe('held');
-    holder.child.kill('SIGSTOP');
-    const { pid } = holder.child;
+    const holder = await holdWriteLock(join(dataDir, 'petstore.mdb'));
+    holder.kill('SIGSTOP');
+    const { pid } = holder;
     const listeners = { onProgress: () => {}, onTable: () => {} };
     const opened = await Promise.allSettled([
       openEmbeddedStore({ dataDir, collections }),
@@ -122,7 +121,7 @@ test.runIf(process.platform === 'linux')(
 
     const opening = openEmbeddedStore({ dataDir, collections });
     await new Promise((resolve) => setTimeout(resolve, 500));
-    holder.child.kill('SIGKILL');
+    holder.kill('SIGKILL');
     const store = await opening;
     expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
     await store.close();
@@ -140,12 +139,12 @@ test.skipIf(commandMissing('strace'))(
   'after an EIO on a meta page every later call fails with fatal, and the store can be closed',
   { timeout: 240_000 },
   async () => {
-    await startStoreProcess(['create', dataDir, '1']).rest();
+    await runStoreProcess(['create', dataDir, '1']);
     // It hits data pages first, from which the store recovers, and a meta page in the end.
     const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
     // --seccomp-bpf: otherwise every system call of the process waits for strace, which takes a minute on a busy machine.
     const tracer = ['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', ...inject];
-    const { results, exitCode } = await startStoreProcess(['createUntilFatal', dataDir], { tracer }).rest();
+    const { results, exitCode } = await runStoreProcess(['createUntilFatal', dataDir], { tracer });
     const message = `LMDB reported a fatal error in the data folder ${dataDir}, so this process can no longer use it. Check the disk, and restart the process.`;
     expect(results.slice(-4)).toEqual([
       { fatal: message },

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CHECKSUM_BYTES } from './checksum.ts';
 import { idKey } from './indexKey.ts';
-import { jsonRow } from './rows.ts';
+import { CHECKSUM_BYTES, jsonRow } from './rows.ts';
 
 const id = fc.maxSafeNat();
 

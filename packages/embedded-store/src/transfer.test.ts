@@ -89,7 +89,7 @@ describe.each([
       expect(await store.keys.list()).toEqual(keys);
     });
 
-    test('copyKeys fails with conflict for a different key with the same name or hash', async () => {
+    test('copyKeys fails with conflict for a different key with the same name or hash, and adds no other', async () => {
       await putKeys(keys);
       expect(await isEmptyStore(store)).toBe(false);
       for (const other of [
@@ -99,7 +99,9 @@ describe.each([
         { name: 'a', hash: 'hash a', createdAt: 5, expiresAt: 7 },
       ]) {
         const key = { hash: 'hash c', name: 'c', createdAt: 1, ...other };
-        await expect(putKeys([key])).rejects.toMatchObject({ code: 'conflict' });
+        const same = keys.filter(({ hash, name }) => hash !== key.hash && name !== key.name);
+        const fresh = { hash: 'hash d', name: 'd', createdAt: 1 };
+        await expect(putKeys([fresh, ...same, key])).rejects.toMatchObject({ code: 'conflict' });
       }
       expect(await store.keys.list()).toEqual(keys);
     });

@@ -1,7 +1,7 @@
 import { formatValue, optional, optionProblems, type OptionRules, required } from 'trpc-gateway/options';
 import { serveRules } from 'trpc-gateway/serve';
 import type { AdminOptions, RunOptions, Started } from './options.ts';
-import { StartError } from './signals/startError.ts';
+import { StartError } from './signals/endProcess.ts';
 
 const isNonNullObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;
 

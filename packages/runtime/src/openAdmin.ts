@@ -1,6 +1,6 @@
 import type { healthRoutes } from './health/healthRoutes.ts';
 import type { AdminOptions, RunOptions } from './options.ts';
-import { originOf } from './originOf.ts';
+import type { Listening } from 'trpc-gateway/serve';
 import type { MetricsPage } from './metrics/metricsPart.ts';
 
 export interface OpenedAdmin {
@@ -27,4 +27,10 @@ export async function openAdmin(
   } catch (error) {
     throw explain === undefined ? error : explain(error, { listener: 'admin', host, port });
   }
+}
+
+/** Returns the origin of a listener (scheme, host and port) for clients on this machine. */
+export function originOf({ host, port }: Pick<Listening, 'host' | 'port'>, scheme: 'http' | 'https'): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

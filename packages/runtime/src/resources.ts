@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartContext } from './options.ts';
-import { UnclosedStoreError } from './signals/endProcess.ts';
-import { errorText } from './signals/errorText.ts';
+import { errorText, UnclosedStoreError } from './signals/endProcess.ts';
 
 type Closer = Parameters<StartContext['onClose']>[0];
 

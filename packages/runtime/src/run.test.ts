@@ -1,69 +1,29 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
-import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
-import { hasUws } from '@petstore/testing/forms';
 import { lives } from '@petstore/testing/lives';
-import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { selfSigned } from '@petstore/testing/selfSigned';
 import { logLines } from '@petstore/testing/serviceProcess';
 import { measured } from '@petstore/testing/slowness';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { RunOptions } from './options.ts';
 import { run } from './run.ts';
 import { hangupIgnored } from './signals/stopOnSignals.ts';
-import { type Notes, sources, startNotes, startProcess } from './testing/startNotes.ts';
+import { callInFlight, type Notes, startNotes, startProcess } from './testing/startNotes.ts';
 
 const severalWorkers = process.platform === 'linux' ? 2 : 1;
 
 /** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { interval: 5 });
 
-/** Creates notes on one connection, one after the other, until a response says that it is closed. @returns their names */
-async function createUntilClosed(origin: string, client: number, onOpen: () => void): Promise<string[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  onTestFinished(() => agent.destroy());
-  const names: string[] = [];
-  for (let isOpen = true; isOpen;) {
-    const name = `${client} ${names.length}`;
-    const headers = { 'content-type': 'application/json' };
-    const sent = request(`${origin}/v1/notes`, { agent, method: 'POST', headers });
-    sent.end(JSON.stringify({ name }));
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    expect([response.statusCode, await textOf(response)]).toEqual([201, JSON.stringify({ name })]);
-    names.push(name);
-    onOpen();
-    isOpen = response.headers.connection !== 'close';
-    if (isOpen) await sleep(Math.random() * 20);
-  }
-  return names;
-}
+const rootWarning =
+  'running as root: run the service as its own user, which owns only the files that the service writes';
 
-/** Sends a call without the end of its body. @returns a function that ends the body and resolves with the response */
-async function callInFlight({ origin }: Notes): Promise<() => Promise<string>> {
-  const { hostname, port } = new URL(origin);
-  const socket = connect(Number(port), hostname).setEncoding('utf8');
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  socket.write(
-    'POST /v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"name":"a"',
-  );
-  await sleep(200);
-  return async () => {
-    socket.write('}');
-    return String(await once(socket, 'data'));
-  };
-}
+/** The process ids of workers that listen or have listened. */
+const workersOf = ({ logged }: Notes) => logged('worker listening').map(({ pid }) => Number(pid));
 
 test('run serves any router with health routes, a docs page, logs and metrics', async () => {
-  const { origin, admin, logged } = await startNotes({}, sources);
+  const { origin, admin, logged } = await startNotes();
   for (const at of [origin, admin]) {
     expect(await (await fetch(`${at}/readyz`)).json()).toEqual({ status: 'ok' });
   }
@@ -81,30 +41,7 @@ test('run serves any router with health routes, a docs page, logs and metrics', 
   expect(text).toContain('notes_open 1\n');
   expect(text).toMatch(/^process_resident_memory_bytes \d/m);
   expect((await fetch(`${origin}/metrics`)).status).toBe(404);
-});
-
-describe('SIGTERM under load', () => {
-  test.for([
-    { server: 'node', workers: 1 },
-    ...(hasUws ? [{ server: 'uws', workers: severalWorkers } as const] : []),
-  ] as const)(
-    'SIGTERM under load completes every request on open connections, and an event stream after an event, with server: $server, workers: $workers',
-    async (options) => {
-      const { namesKept, origin, stderr, stop } = await startNotes(options);
-      const stream = fetch(`${origin}/v1/ticks`).then((response) => response.text());
-      const clients = Array.from({ length: 16 }, (_, at) => {
-        const opened = Promise.withResolvers<void>();
-        return { opened, created: createUntilClosed(origin, at, opened.resolve) };
-      });
-      await Promise.all(clients.map(({ opened }) => opened.promise));
-      expect(await stop()).toEqual({ code: 0, signal: null });
-      const created = (await Promise.all(clients.map((client) => client.created))).flat();
-      expect(await namesKept()).toEqual(new Map(created.map((name) => [name, 1])));
-      // An event is never cut off.
-      expect(await stream).toMatch(/\n\n$/);
-      expect(stderr()).toBe('closed\n'.repeat(options.workers));
-    },
-  );
+  expect(logged(rootWarning)).toHaveLength(process.getuid?.() === 0 ? 1 : 0);
 });
 
 describe('signals', () => {
@@ -128,6 +65,7 @@ describe('signals', () => {
       expect(await notes.exited).toEqual({ code: 0, signal: null });
       const cutOff = notes.logged('stopped').flatMap((line) => line['cutOff'] ?? []);
       expect(cutOff).toEqual(Array(workers).fill(0));
+      expect(notes.stderr()).toBe('closed\n'.repeat(workers));
     },
   );
 
@@ -135,7 +73,7 @@ describe('signals', () => {
     'SIGHUP without TLS is logged, and the service continues: workers: %i',
     async (workers) => {
       const notes = await startNotes({ workers });
-      const pids = [notes.child.pid, ...notes.logged('worker listening').map(({ pid }) => Number(pid))];
+      const pids = [notes.child.pid, ...workersOf(notes)];
       for (const pid of pids) {
         process.kill(Number(pid), 'SIGHUP');
         await until(() => expect(notes.logged(hangupIgnored).map((line) => line['pid'])).toContain(pid));
@@ -148,7 +86,7 @@ describe('signals', () => {
 
   test('a second signal ends the process immediately', async () => {
     const notes = await startNotes({ workers: severalWorkers });
-    const workers = notes.logged('worker listening').map(({ pid }) => Number(pid));
+    const workers = workersOf(notes);
     await callInFlight(notes);
     notes.child.kill('SIGTERM');
     await sleep(700);
@@ -165,7 +103,6 @@ describe('signals', () => {
 describe.runIf(process.platform === 'linux')('workers: 2', () => {
   test('a killed worker is replaced, counters do not decrease, and SIGTERM ends all workers', async () => {
     const notes = await startNotes({ workers: 2 });
-    const workers = () => notes.logged('worker listening').map(({ pid }) => Number(pid));
     const total = async () => {
       const text = await (await fetch(`${notes.admin}/metrics`)).text();
       return Number(
@@ -177,41 +114,44 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     );
     expect(new Set(await Promise.all(responses))).toEqual(new Set([200]));
     expect(await total()).toBe(20);
+    expect(notes.logged(rootWarning)).toHaveLength(process.getuid?.() === 0 ? 1 : 0);
     const metrics = await (await fetch(`${notes.admin}/metrics`)).text();
     expect(metrics).toContain('gateway_workers 2\n');
     expect(metrics).toContain('gateway_workers_responding 2\n');
-    const [victim = 0] = workers();
+    const [victim = 0] = workersOf(notes);
     process.kill(victim, 'SIGKILL');
-    await until(() => expect(workers()).toHaveLength(3));
+    await until(() => expect(workersOf(notes)).toHaveLength(3));
     expect(await total()).toBe(20);
     expect(notes.logged('worker exited')).toMatchObject([{ worker: victim, signal: 'SIGKILL' }]);
     expect(await notes.stop()).toEqual({ code: 0, signal: null });
-    expect(workers().filter(lives)).toEqual([]);
+    expect(workersOf(notes).filter(lives)).toEqual([]);
   });
 
-  test('SIGHUP makes every worker reload its certificate', async () => {
-    const folder = await temporaryFolder();
-    const tls = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
-    const write = async (name: string) => {
-      const { cert, key } = selfSigned(name);
-      await writeFile(tls.certFile, cert);
-      await writeFile(tls.keyFile, key);
-    };
-    await write('one');
-    const notes = await startNotes({ server: 'node', workers: 2, listen: { tls } });
-    const { hostname, port, protocol } = new URL(notes.origin);
-    const shown = async () => {
-      const socket = connectTls({ port: Number(port), host: hostname, rejectUnauthorized: false });
-      await once(socket, 'secureConnect');
-      const { CN } = socket.getPeerCertificate().subject;
-      socket.destroy();
-      return CN;
-    };
-    expect([protocol, await shown()]).toEqual(['https:', 'one']);
-    await write('two');
-    notes.child.kill('SIGHUP');
-    await until(() => expect(notes.logged('certificate reloaded')).toHaveLength(2));
-    expect(new Set(await Promise.all(Array.from({ length: 8 }, shown)))).toEqual(new Set(['two']));
+  test('a worker that gets SIGTERM is replaced once, before it has ended', async () => {
+    const notes = await startNotes({ workers: 2 });
+    const [leaving = 0] = workersOf(notes);
+    // Enough for every worker to have one.
+    const endCalls = await Promise.all(Array.from({ length: 12 }, () => callInFlight(notes)));
+    process.kill(leaving, 'SIGTERM');
+    await until(() => expect(workersOf(notes)).toHaveLength(3));
+    expect(lives(leaving)).toBe(true);
+    await Promise.all(endCalls.map((endCall) => endCall()));
+    await until(() =>
+      expect(notes.logged('worker exited')).toMatchObject([{ worker: leaving, code: 0, level: 30 }]),
+    );
+    // Responses show that the supervisor has handled the exit: it would have started another worker by now.
+    for (let turns = 0; turns < 5; turns += 1) await fetch(`${notes.admin}/healthz`);
+    const { pid } = notes.child;
+    expect(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')).toHaveLength(2);
+  });
+
+  test('workers stop gracefully if the supervisor is killed', async () => {
+    const notes = await startNotes({ workers: 2 });
+    notes.child.kill('SIGKILL');
+    // Both workers hold stdout. The last one closes it just before it exits.
+    await notes.exited;
+    await until(() => expect(workersOf(notes).filter(lives)).toEqual([]));
+    expect(notes.logged('stopped')).toHaveLength(2);
   });
 });
 

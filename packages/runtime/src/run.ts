@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { RunOptions } from './options.ts';
 import { startService } from './service.ts';
-import { endWithError } from './signals/endProcess.ts';
-import { StartError } from './signals/startError.ts';
+import { endWithError, StartError } from './signals/endProcess.ts';
 import { type Stoppable, stopOnSignals } from './signals/stopOnSignals.ts';
 import { takeWorkerRole } from './workers/workerRole.ts';
 

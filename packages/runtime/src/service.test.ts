@@ -103,9 +103,10 @@ test('a start that fails closes its resources, then ends its log, and leaves no 
   expect(process.listenerCount('exit')).toBe(before);
 });
 
-test('/readyz answers 503 while a check hangs, the record of each such request has the reason, and a stop is one', async () => {
+test('/readyz answers 503 while a check hangs, the record of each such request has the reason of the first failing check in the order of their definition, and a stop is one', async () => {
   const onResponse = vi.fn<(record: LoggedRequest) => void>();
   let check: () => unknown = () => new Promise(() => {});
+  let isWarm = false;
   const service = await startService({
     server: 'node',
     log: logWith({}, { onResponse, end() {} }),
@@ -114,7 +115,13 @@ test('/readyz answers 503 while a check hangs, the record of each such request h
         ...options,
         routes: { ...options.routes, '/other': () => ({ status: 503, headers: [], body: '' }) },
       }),
-      checks: { database: () => check() },
+      checks: {
+        database: () => check(),
+        cache() {
+          if (!isWarm) throw new Error('cold');
+          return 'warm';
+        },
+      },
     }),
   });
   const response = await fetch(`${service.origin}/readyz`);
@@ -129,6 +136,7 @@ test('/readyz answers 503 while a check hangs, the record of each such request h
   await fetch(`${service.origin}/other`);
   await fetch(`${service.origin}/readyz`, { method: 'POST' });
   check = () => {};
+  isWarm = true;
   await fetch(`${service.origin}/readyz`);
   await vi.waitFor(() => expect(onResponse).toHaveBeenCalledTimes(5));
   expect(onResponse.mock.calls.map(([{ status, reason }]) => [status, reason])).toEqual([

@@ -5,15 +5,12 @@ import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
 import { type Checks, notReadyReason, routesOf } from './health/healthRoutes.ts';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { Metrics, MetricsSources } from './metrics/openMetrics.ts';
-import { openAdmin } from './openAdmin.ts';
+import { openAdmin, originOf } from './openAdmin.ts';
 import type { RunOptions, Started } from './options.ts';
-import { originOf } from './originOf.ts';
 import type { LoggedRequest, OpenedLog, TelemetryPart } from './parts.ts';
 import { Resources } from './resources.ts';
-import { consoleLog } from './consoleLog.ts';
-import { logListening } from './listeningText.ts';
-import { UnclosedStoreError } from './signals/endProcess.ts';
-import { errorText } from './signals/errorText.ts';
+import { consoleLog, logListening } from './consoleLog.ts';
+import { errorText, UnclosedStoreError } from './signals/endProcess.ts';
 import {
   drainDeadlineMs,
   hangupIgnored,

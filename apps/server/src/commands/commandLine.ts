@@ -33,8 +33,8 @@ Commands:
   openapi            Print the OpenAPI document.
   copy --from STORE --to STORE [--resume]
                      Copy all data from one store to another. STORE is the path of a data folder, or a mongodb:// URI
-                     (MONGODB_DB names the database). Stop the servers of both stores first. --resume continues an
-                     interrupted copy into a target that is not empty.
+                     (MONGODB_DB or its path names the database). Stop the servers of both stores first. --resume
+                     continues an interrupted copy into a target that is not empty.
 
   --help, -h         Print this help.
   --version, -v      Print the version.

@@ -14,7 +14,9 @@ const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1
 
 /** Copies the data folder in this process. */
 const copy = ({ dataDir, inProcess }: Folder, to: string, { resume = false } = {}) =>
-  inProcess((configuration) => runCopy({ run: 'copy', from: dataDir, to, resume }, configuration));
+  inProcess((configuration) => runCopy({ run: 'copy', from: dataDir, to, resume }, configuration), {
+    MONGODB_TIMEOUT_MS: '500',
+  });
 
 describe('copy between data folders', () => {
   test('copy copies animals and keys, prints their numbers, and continues the ids', async () => {
@@ -84,12 +86,20 @@ describe('copy between data folders', () => {
     expect(stderr).toMatch(/^[^\n]+\.\n$/);
   });
 
-  test('copy rejects a store that is a URI of another kind', async () => {
+  test.for([
+    [
+      'of another kind',
+      'postgres://anna:secret@host',
+      'A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.\n',
+    ],
+    [
+      'of an unreachable database',
+      'mongodb://anna:secret@127.0.0.1:1/pets',
+      expect.stringMatching(/^The database pets at 127\.0\.0\.1:1 is unavailable[^\n]*\.\n$/),
+    ],
+  ] as const)('copy fails for a URI %s with one line without its credentials', async ([, to, stderr]) => {
     const folder = await newFolder();
     await newStock(folder.dataDir, 5, hash);
-    expect(await copy(folder, 'postgres://anna:secret@host')).toMatchObject({
-      code: 1,
-      stderr: 'A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.\n',
-    });
+    expect(await copy(folder, to)).toEqual({ code: 1, signal: null, stdout: '', stderr });
   });
 });

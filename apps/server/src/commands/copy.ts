@@ -4,6 +4,7 @@ import { copyStore, type CopyableStore, isEmptyStore } from '@petstore/embedded-
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from '../configuration/configuration.ts';
+import { databaseOf } from '../store/placeOf.ts';
 import { formatCount, formatRecordCount, formatNumber, showProgress } from './progress.ts';
 
 export type CopyCommand = Extract<Command, { readonly run: 'copy' }>;
@@ -85,7 +86,7 @@ async function openCopyable(
   const open = (operationTimeoutMs: number) =>
     openMongodbStore({
       uri: store,
-      database: MONGODB_DB,
+      database: databaseOf({ MONGODB_DB, MONGODB_URI: store }),
       create,
       maxPoolSize: MONGODB_POOL_SIZE,
       onMigrated,

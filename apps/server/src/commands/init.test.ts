@@ -91,12 +91,25 @@ describe('init', () => {
     expect(await inProcess(listKeys)).toEqual(keys);
   });
 
-  test('init fails with the reason if the database is unavailable', async () => {
-    const { inProcess } = await newFolder();
-    const env = { MONGODB_URI: 'mongodb://127.0.0.1:1', MONGODB_TIMEOUT_MS: '1000' };
-    const { code, stderr } = await inProcess(runInit, env);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
-  });
+  test.each([
+    ['', undefined, 'petstore'],
+    ['/', undefined, 'petstore'],
+    ['/admin?tls=false', undefined, 'petstore'],
+    ['/pets?tls=false', undefined, 'pets'],
+    ['/pets', 'other', 'other'],
+  ])(
+    'init with MONGODB_URI=mongodb://127.0.0.1:1%s and MONGODB_DB=%s fails with the reason if the database %s is unavailable',
+    async (path, name, database) => {
+      const { inProcess } = await newFolder();
+      const MONGODB_URI = `mongodb://127.0.0.1:1${path}`;
+      const env = { MONGODB_URI, MONGODB_TIMEOUT_MS: '100', ...(name && { MONGODB_DB: name }) };
+      const { code, stderr } = await inProcess(runInit, env);
+      const reason = new RegExp(
+        `^The database ${database} at 127\\.0\\.0\\.1:1 is unavailable.*ECONNREFUSED`,
+      );
+      expect([code, stderr]).toEqual([1, expect.stringMatching(reason)]);
+    },
+  );
 
   test('init fails with the reason if the data cannot be opened, and does not say that it has a store', async () => {
     const { inProcess, dataDir } = await newFolder();

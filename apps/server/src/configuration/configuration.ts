@@ -155,8 +155,9 @@ export const Configuration = z.object({
     takes: 'a connection string that starts with mongodb:// or mongodb+srv://',
     secret: true,
   }),
-  MONGODB_DB: z.string().regex(databaseName).default('petstore').register(variables, {
-    description: 'The name of the MongoDB database',
+  MONGODB_DB: z.string().regex(databaseName).optional().register(variables, {
+    description:
+      'The name of the MongoDB database. Without it, that in the path of the URI, unless it is `admin`, otherwise `petstore`',
     takes: 'at most 63 letters, digits, `_` and `-`',
   }),
   MONGODB_TIMEOUT_MS: wholeNumber(100, 600_000).default(5000).register(variables, {

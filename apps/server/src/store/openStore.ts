@@ -1,5 +1,6 @@
 import { collections, type Store, type StoreError } from '@petstore/core';
 import type { Configuration } from '../configuration/configuration.ts';
+import { databaseOf } from './placeOf.ts';
 
 export interface OpenOptions {
   /** Whether to create a store if the data folder or database has none and `CREATE_STORE` allows it. Default: true. */
@@ -21,7 +22,7 @@ export async function openStore(
   configuration: Configuration,
   { create: mayCreate = true, migrate = false, onFatal, onMigrated }: OpenOptions = {},
 ): Promise<Store> {
-  const { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI } = configuration;
+  const { DATA_DIR, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI } = configuration;
   const create = mayCreate && configuration.CREATE_STORE === 'auto';
   if (MONGODB_URI === undefined) {
     const { openEmbeddedStore } = await import('@petstore/embedded-store');
@@ -30,7 +31,7 @@ export async function openStore(
   const { openMongodbStore } = await import('@petstore/core/store/mongodb');
   return openMongodbStore({
     uri: MONGODB_URI,
-    database: MONGODB_DB,
+    database: databaseOf(configuration),
     create,
     migrate,
     onMigrated,

@@ -1,6 +1,18 @@
 import { resolve } from 'node:path';
 import type { Configuration } from '../configuration/configuration.ts';
 
+/** Returns the name of the database of a MongoDB URI. */
+export function databaseOf({
+  MONGODB_DB,
+  MONGODB_URI = '',
+}: Pick<Configuration, 'MONGODB_DB' | 'MONGODB_URI'>): string {
+  const [, inPath = 'admin'] = /^[^/]+\/\/[^/?]+\/([\w-]{1,63})(?:\?|$)/.exec(MONGODB_URI) ?? [];
+  // There, `admin` is the database of the user, not of the data.
+  return MONGODB_DB ?? (inPath === 'admin' ? 'petstore' : inPath);
+}
+
 /** Formats where the store is. */
-export const placeOf = ({ DATA_DIR, MONGODB_DB, MONGODB_URI }: Configuration): string =>
-  MONGODB_URI === undefined ? `data folder ${resolve(DATA_DIR)}` : `database ${MONGODB_DB}`;
+export const placeOf = (configuration: Configuration): string =>
+  configuration.MONGODB_URI === undefined
+    ? `data folder ${resolve(configuration.DATA_DIR)}`
+    : `database ${databaseOf(configuration)}`;

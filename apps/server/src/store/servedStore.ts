@@ -6,6 +6,7 @@ import type { MetricFamily } from 'trpc-gateway-runtime/metrics';
 import { type Configuration, ConfigurationError } from '../configuration/configuration.ts';
 import { isStoreMissing, uncreatedStore } from './missingStore.ts';
 import type { openStore } from './openStore.ts';
+import { databaseOf } from './placeOf.ts';
 
 /** The store of a process that serves. */
 export interface ServedStore {
@@ -31,7 +32,7 @@ export async function openServedStore(
   open: typeof openStore,
   { isFirst, log, onClose, signal, stopWithError }: StartContext,
 ): Promise<ServedStore> {
-  const { ADMIN_PORT, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
+  const { ADMIN_PORT, DATA_DIR, MONGODB_URI } = configuration;
   const uncreated = isFirst ? uncreatedStore(configuration) : undefined;
   if (uncreated !== undefined) throw new ConfigurationError(uncreated);
   const created = isFirst && isStoreMissing(configuration);
@@ -55,7 +56,9 @@ export async function openServedStore(
     metrics: metrics && ((rememberedKeys) => metrics.families(store, rememberedKeys)),
     counters,
     startupLogFields:
-      MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR), created } : { database: MONGODB_DB },
+      MONGODB_URI === undefined
+        ? { dataDir: resolve(DATA_DIR), created }
+        : { database: databaseOf(configuration) },
     logUnavailability() {
       if (MONGODB_URI === undefined || !isFirst) return;
       void (async () => opened.ready())().catch((error: unknown) => {
@@ -77,7 +80,7 @@ async function sharedCounters(
   if (!isCounting || (WORKERS === 1 && MONGODB_URI === undefined)) return undefined;
   if (MONGODB_URI !== undefined) {
     const { mongodbCounters } = await import('./mongodbCounters.ts');
-    const state = mongodbCounters(MONGODB_URI, MONGODB_DB);
+    const state = mongodbCounters(MONGODB_URI, databaseOf({ MONGODB_DB, MONGODB_URI }));
     onClose(() => state.close());
     return state;
   }

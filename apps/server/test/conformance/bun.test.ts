@@ -1,13 +1,12 @@
 import { petStoreConformance } from './petStoreConformance.ts';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe } from 'vitest';
-import { serveProcess } from '../testing/serveProcess.ts';
 
 const runtimes = runtimesToTest('bun');
 
 describe.runIf(runtimes.length > 0)('on trpc-gateway/bun', () => {
   for (const { title, executable } of runtimes) {
     // `SERVER=auto` is `bun` there.
-    petStoreConformance(`the process on ${title}`, serveProcess({ runtime: executable }));
+    petStoreConformance(`the process on ${title}`, { runtime: executable });
   }
 });

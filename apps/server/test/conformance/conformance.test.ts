@@ -1,5 +1,4 @@
 import { petStoreConformance } from './petStoreConformance.ts';
-import { serveProcess } from '../testing/serveProcess.ts';
 
 // The suite also runs in `mongodb/`, on the other store, and in `bun.test.ts`, on another adapter and runtime.
-petStoreConformance('the process, from its sources, on the embedded store', serveProcess());
+petStoreConformance('the process, from its sources, on the embedded store');

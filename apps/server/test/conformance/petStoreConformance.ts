@@ -4,8 +4,11 @@ import { idempotencyCases } from './cases/idempotency.ts';
 import { interfaceCases } from './cases/interface.ts';
 import { pageCases } from './cases/pages.ts';
 import { rpcCases } from './cases/rpcCases.ts';
-import type { Serve } from './client.ts';
-import { subject as subjectOf } from './subject.ts';
+import { apiKey, type Folder, newFolder } from '../testing/newFolder.ts';
+import { ready, type RunOptions } from '../testing/petStoreProcess.ts';
+import { subjectOf } from './subject.ts';
+
+type AtEnd = (end: () => Promise<void>) => void;
 
 /**
  * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
@@ -20,8 +23,28 @@ import { subject as subjectOf } from './subject.ts';
  *   on every adapter; the cases here check one or two forms of each
  * - 500, 503 and 504 with `Retry-After`: the tests of the gateway and the server cover failing stores
  * - restarts: the contract of the stores, and `packages/faults`
+ *
+ * @param newStore creates the store of each server. Default: a folder
  */
-export function petStoreConformance(name: string, serve: Serve): void {
+export function petStoreConformance(
+  name: string,
+  options: RunOptions = {},
+  newStore: (atEnd: AtEnd) => Promise<Pick<Folder, 'serve'>> = newFolder,
+): void {
+  async function serve() {
+    const ends: (() => Promise<void>)[] = [];
+    const store = await newStore((end) => ends.unshift(end));
+    const server = await store.serve({ ...options, env: { API_KEY: apiKey } });
+    await ready(server);
+    return {
+      origin: server.origin,
+      apiKey,
+      async close() {
+        await server.stop();
+        for (const end of ends) await end();
+      },
+    };
+  }
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {
     const subject = subjectOf(serve);

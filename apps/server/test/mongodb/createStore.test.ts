@@ -1,7 +1,6 @@
 import { MongoClient } from 'mongodb';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { apiKey } from '../testing/newFolder.ts';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { logLines, ready } from '../testing/petStoreProcess.ts';
 import { listPets } from '../testing/petCalls.ts';
@@ -32,18 +31,5 @@ describe.skipIf(mongodbUri === undefined)('CREATE_STORE=never on MongoDB', () =>
     await ready(server);
     expect((await listPets(server.origin, { key: stdout.trim() })).status).toBe(200);
     expect(server.stderr()).toBe('');
-  });
-
-  test('init fails if the database has a store, also one that has no key', async () => {
-    const { database, command } = await newDatabase();
-    expect(await command(['init'], { env: { API_KEY: apiKey } })).toMatchObject({
-      code: 0,
-      stdout: `Created a store without a key in the database ${database}, because API_KEY is set.\n`,
-    });
-    expect(await command(['init'])).toMatchObject({
-      code: 1,
-      stderr: `There is already a store in the database ${database}. Nothing was changed.\n`,
-    });
-    expect((await command(['keys', 'list'])).stdout).not.toContain('first');
   });
 });

@@ -1,9 +1,10 @@
-import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { holdWriteLock } from '@petstore/testing/holdWriteLock';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { holdLock, logLines, workersOf } from '../testing/petStoreProcess.ts';
+import { logLines, workersOf } from '../testing/petStoreProcess.ts';
 import { createPet, rex } from '../testing/petCalls.ts';
 
 const env = { API_KEY: apiKey };
@@ -60,9 +61,10 @@ test.each([
   'SIGTERM while another process blocks all writes ends the process within 11 s, and the log has the reason: WORKERS=$WORKERS',
   { timeout: 120_000 },
   async ({ WORKERS, exit, reason, lines }) => {
-    const { serve, start, dataDir } = await newFolder();
+    const { serve, dataDir } = await newFolder();
     const server = await serve({ env: { ...env, WORKERS } });
-    await once(start(holdLock(dataDir)).child.stdout ?? server.child, 'data');
+    const holder = await holdWriteLock(join(dataDir, 'petstore.mdb'));
+    onTestFinished(() => void holder.kill('SIGKILL'));
     const responses = Array.from({ length: 12 }, () => create(server.origin).catch(() => undefined));
     // The creates have reached the store, or the shutdown has less to wait for.
     await sleep(300);

@@ -19,6 +19,7 @@ async function others(status: number, paths: readonly string[], methods: readonl
   const wrong: string[] = [];
   for (const path of paths) {
     for (const method of methods) {
+      // One after the other: thousands at once would wait for each other.
       const received = await send(method, path);
       if (received !== status) wrong.push(`${method} ${path}: ${received}`);
     }

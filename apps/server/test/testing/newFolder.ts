@@ -82,25 +82,12 @@ async function outcomeOf(call: () => Promise<string>): Promise<Ended> {
   }
 }
 
-type SharedServer = Pick<Folder & RunningServer, 'command' | 'inProcess' | 'origin' | 'stderr'>;
-
 /** Starts a server that is shared by all tests of the surrounding `describe` or file: a start takes at least 0.5 s. */
-export function sharedServer(options?: RunOptions): SharedServer {
-  let shared: (Folder & RunningServer) | undefined;
+export function sharedServer(options?: RunOptions): Folder & RunningServer {
+  const shared = {} as Folder & RunningServer;
   beforeAll(async () => {
     const folder = await newFolder(afterAll);
-    shared = { ...folder, ...(await folder.serve(options)) };
+    Object.assign(shared, folder, await folder.serve(options));
   });
-  const started = () => {
-    if (shared === undefined) throw new Error('The server runs only while cases do.');
-    return shared;
-  };
-  return {
-    get origin() {
-      return started().origin;
-    },
-    stderr: () => started().stderr(),
-    command: (...args) => started().command(...args),
-    inProcess: (...args) => started().inProcess(...args),
-  };
+  return shared;
 }

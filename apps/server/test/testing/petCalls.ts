@@ -29,10 +29,6 @@ export const createPet = (
     body: JSON.stringify(animal),
   });
 
-/** The head of a create whose body has this many bytes. */
-export const createHead = (length: number) =>
-  `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
-
 /** Opens a WebSocket that authenticates with its first message. It closes when the test ends. */
 export async function openSocket(origin: string, key = apiKey): Promise<WebSocket> {
   const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`);

@@ -19,8 +19,6 @@ export {
 const main = process.env['PETSTORE_MAIN'] ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface RunOptions {
-  /** The file to run. Default: the pet store. */
-  readonly entry?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The executable. Default: the Node of this process. */
@@ -32,28 +30,17 @@ export interface RunOptions {
 
 /** Starts the process. It inherits only `PATH` of this environment. */
 export const run = ({
-  entry = main,
   args = [],
   env = {},
   runtime = process.execPath,
   nodeArgs = [],
   uid,
 }: RunOptions = {}): ServiceProcess =>
-  startService(runtime, [...nodeArgs, entry, ...args], {
+  startService(runtime, [...nodeArgs, main, ...args], {
     // Other tests may keep the machine busy: requests that wait must not be rejected.
     env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
     ...(uid !== undefined && { uid, gid: uid }),
   });
-
-const storeProcess = fileURLToPath(
-  new URL('../../../../packages/embedded-store/src/testing/storeProcess.ts', import.meta.url),
-);
-
-/** Options of a process that prints when it holds the write lock of a data folder, and holds it until it is killed. */
-export const holdLock = (dataDir: string): RunOptions => ({
-  entry: storeProcess,
-  args: ['holdLock', dataDir],
-});
 
 /** Returns the ids of the workers that have logged `worker listening`, in order. */
 export const workersOf = (server: Pick<ServiceProcess, 'stdout'>): number[] =>

@@ -1,14 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { KeyStore, Store } from '../store/store.ts';
+import type { KeyRecord, KeyStore } from '../store/store.ts';
 import { StoreError } from '../store/storeError.ts';
-import { memoryStore } from '../store/testing/memoryStore.ts';
 import { hashKey, issueKey } from './apiKey.ts';
 import { createKeyVerifier } from './keyVerifier.ts';
 
-let store: Store;
+let keys: KeyStore;
+
+/** Stores keys in memory, and reads synchronously, as the embedded store does. */
+function memoryKeys(): KeyStore {
+  const records = new Map<string, KeyRecord>();
+  return {
+    find: (hash) => records.get(hash),
+    add: async (record) => void records.set(record.hash, record),
+    addFirst: async () => false,
+    list: () => [...records.values()],
+    async revoke(name, revokedAt) {
+      const record = [...records.values()].find((each) => each.name === name);
+      if (record !== undefined) records.set(record.hash, { ...record, revokedAt });
+      return record;
+    },
+    touch: async () => {},
+  };
+}
 
 beforeEach(() => {
-  store = memoryStore();
+  keys = memoryKeys();
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -16,12 +32,12 @@ afterEach(() => {
 
 async function addKey(name: string) {
   const issued = issueKey();
-  await store.keys.add({ name, hash: issued.hash, createdAt: 1 });
+  await keys.add({ name, hash: issued.hash, createdAt: 1 });
   return issued;
 }
 
 test('verify accepts the key of the environment and stored keys, and no part of a key, longer text, hash and other case', async () => {
-  const verify = createKeyVerifier({ keys: store.keys, apiKey: 'environment-key-0001' });
+  const verify = createKeyVerifier({ keys, apiKey: 'environment-key-0001' });
   const { key, hash } = await addKey('deploy');
   expect(verify('environment-key-0001')).toEqual({ name: 'API_KEY', hash: hashKey('environment-key-0001') });
   expect(verify(key)).toEqual({ name: 'deploy', hash });
@@ -42,11 +58,11 @@ test('verify accepts the key of the environment and stored keys, and no part of 
 
 test('verify rejects a revoked key within a second, and accepts other keys', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const verify = createKeyVerifier({ keys: store.keys });
+  const verify = createKeyVerifier({ keys });
   const revoked = await addKey('old');
   const valid = await addKey('new');
   expect(verify(revoked.key)).toBeDefined();
-  await store.keys.revoke('old', 2);
+  await keys.revoke('old', 2);
   vi.advanceTimersByTime(1000);
   expect(verify(revoked.key)).toBeUndefined();
   expect(verify(revoked.key)).toBeUndefined();
@@ -58,13 +74,13 @@ describe('a key that expires', () => {
   async function addExpiring(expiresAt: number) {
     vi.useFakeTimers({ toFake: ['performance', 'Date'], now });
     const issued = issueKey();
-    await store.keys.add({ name: 'guest', hash: issued.hash, createdAt: 1, expiresAt });
+    await keys.add({ name: 'guest', hash: issued.hash, createdAt: 1, expiresAt });
     return issued;
   }
 
   test('verify rejects a key from its expiry on, even while it is cached', async () => {
     const { key, hash } = await addExpiring(now + 1500);
-    const verify = createKeyVerifier({ keys: store.keys });
+    const verify = createKeyVerifier({ keys });
     expect(verify(key)).toEqual({ name: 'guest', hash });
     vi.advanceTimersByTime(1100);
     expect(verify(key)).toEqual({ name: 'guest', hash });
@@ -74,15 +90,15 @@ describe('a key that expires', () => {
     expect(verify(key)).toBeUndefined();
     expect(verify(key)).toBeUndefined();
     // Without a cached lookup.
-    expect(createKeyVerifier({ keys: store.keys })(key)).toBeUndefined();
+    expect(createKeyVerifier({ keys })(key)).toBeUndefined();
   });
 
   test('verify rejects a key that expires during its lookup', async () => {
     const { key } = await addExpiring(now + 1000);
     let endLookup = () => {};
     const find: KeyStore['find'] = (hash) =>
-      new Promise((resolve) => (endLookup = () => resolve(store.keys.find(hash))));
-    const verdict = createKeyVerifier({ keys: { ...store.keys, find } })(key);
+      new Promise((resolve) => (endLookup = () => resolve(keys.find(hash))));
+    const verdict = createKeyVerifier({ keys: { ...keys, find } })(key);
     vi.advanceTimersByTime(1000);
     endLookup();
     expect(await verdict).toBeUndefined();
@@ -93,10 +109,10 @@ test('verify looks up a valid key once a second, and an invalid one every time b
   vi.useFakeTimers({ toFake: ['performance'] });
   const lookups: string[] = [];
   const counting: KeyStore = {
-    ...store.keys,
+    ...keys,
     find(hash) {
       lookups.push(hash);
-      return store.keys.find(hash);
+      return keys.find(hash);
     },
   };
   const verify = createKeyVerifier({ keys: counting });
@@ -109,7 +125,7 @@ test('verify looks up a valid key once a second, and an invalid one every time b
 
   const later = issueKey();
   expect(verify(later.key)).toBeUndefined();
-  await store.keys.add({ name: 'later', hash: later.hash, createdAt: 1 });
+  await keys.add({ name: 'later', hash: later.hash, createdAt: 1 });
   expect(verify(later.key)).toBeDefined();
 });
 
@@ -117,7 +133,7 @@ test('verify retries a failed keys.touch a minute later, not on each lookup', as
   vi.useFakeTimers({ toFake: ['performance', 'Date'] });
   const { key } = await addKey('deploy');
   const touch = vi.fn<KeyStore['touch']>(() => Promise.reject(new StoreError('full', 'The disk is full.')));
-  const verify = createKeyVerifier({ keys: { ...store.keys, touch } });
+  const verify = createKeyVerifier({ keys: { ...keys, touch } });
   for (let second = 0; second < 60; second++) {
     expect(verify(key)).toBeDefined();
     expect(touch).toHaveBeenCalledTimes(1);
@@ -131,14 +147,11 @@ describe('a slow store', () => {
   /** A store with lookups that the test ends. Each returns what was stored when it began. */
   function lateStore() {
     const lookups: (() => void)[] = [];
-    const keys: KeyStore = {
-      ...store.keys,
-      find: (hash) => {
-        const record = store.keys.find(hash);
-        return new Promise((resolve) => lookups.push(() => resolve(record)));
-      },
+    const find: KeyStore['find'] = (hash) => {
+      const record = keys.find(hash);
+      return new Promise((resolve) => lookups.push(() => resolve(record)));
     };
-    return { verify: createKeyVerifier({ keys }), lookups };
+    return { verify: createKeyVerifier({ keys: { ...keys, find } }), lookups };
   }
 
   test('concurrent calls with one key share a lookup', async () => {
@@ -170,7 +183,7 @@ describe('a slow store', () => {
     const { verify, lookups } = lateStore();
     const { key } = await addKey('deploy');
     const early = verify(key);
-    await store.keys.revoke('deploy', 2);
+    await keys.revoke('deploy', 2);
     vi.advanceTimersByTime(2999);
     const joined = verify(key);
     vi.advanceTimersByTime(1);
@@ -210,8 +223,8 @@ describe('a slow store', () => {
 test('verify throws while the store is unavailable, except for the key of the environment, and then repeats the lookup', async () => {
   const { key } = await addKey('deploy');
   const away = new StoreError('unavailable', 'The database is away.');
-  const find = vi.fn<KeyStore['find']>((hash) => store.keys.find(hash)).mockRejectedValueOnce(away);
-  const verify = createKeyVerifier({ keys: { ...store.keys, find }, apiKey: 'environment-key-0001' });
+  const find = vi.fn<KeyStore['find']>((hash) => keys.find(hash)).mockRejectedValueOnce(away);
+  const verify = createKeyVerifier({ keys: { ...keys, find }, apiKey: 'environment-key-0001' });
   await expect(verify(key)).rejects.toBe(away);
   expect(verify('environment-key-0001')).toBeDefined();
   expect(await verify(key)).toBeDefined();

@@ -1,126 +1,60 @@
 import type { TRPCError } from '@trpc/server';
 import type { ResponseControls } from 'trpc-gateway/procedures';
-import { beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
+import { expect, test, vi } from 'vitest';
 import { appRouter } from '../router.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
-import { categories, Category } from '../store/testing/contract.ts';
-import { memoryStore } from '../store/testing/memoryStore.ts';
-import { procedure, router } from '../trpc.ts';
-import { animals } from './animals.ts';
+import { categories } from '../store/testing/contract.ts';
 import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './records.ts';
 
-const id = z.number();
-const ifVersion = z.int().optional();
-const categoryRouter = router({
-  list: procedure
-    .input(z.object({ limit: z.int(), cursor: z.int().optional(), name: z.string().optional() }))
-    .output(z.array(Category))
-    .query(({ ctx, input: { limit, cursor, name }, signal }) =>
-      listRecords({ ctx, signal }, categories, { limit, cursor, where: { name } }),
-    ),
-  create: procedure
-    .input(z.object({ name: z.string() }))
-    .output(Category)
-    .mutation((call) => createRecord(call, categories, call.input)),
-  get: procedure
-    .input(z.object({ id }))
-    .output(Category)
-    .query(({ ctx, input, signal }) => getRecord({ ctx, signal }, categories, input.id)),
-  update: procedure
-    .input(z.object({ id, ifVersion, kind: z.string().nullish() }))
-    .output(Category)
-    .mutation(({ ctx, input: { kind, ...of }, signal }) =>
-      updateRecord({ ctx, signal }, categories, of.id, { kind }, of.ifVersion),
-    ),
-  delete: procedure
-    .input(z.object({ id, ifVersion }))
-    .mutation(({ ctx, input, signal }) =>
-      deleteRecord({ ctx, signal }, categories, input.id, input.ifVersion),
-    ),
-});
-
-let store: Store;
-
-/** Records what a procedure sets on its response. */
-class FakeResponseControls {
-  nextCursor: unknown;
-  isReplayed = false;
-  replayed() {
-    this.isReplayed = true;
-  }
-}
-let response: FakeResponseControls;
-
-beforeEach(() => {
-  store = memoryStore();
-});
-
-function newContext(idempotencyKey?: string) {
-  response = new FakeResponseControls();
-  return { store, response: response as unknown as ResponseControls, caller: 'caller', idempotencyKey };
+/** A call of a procedure on a store whose collections have these methods. */
+function callOf(collection: object, idempotencyKey?: string) {
+  const store = { collection: () => collection } as unknown as Store;
+  const response = { nextCursor: undefined, replayed: vi.fn<ResponseControls['replayed']>() };
+  const ctx = { store, response: response as object as ResponseControls, caller: 'caller', idempotencyKey };
+  return { ctx, response };
 }
 
-const caller = (idempotencyKey?: string) => categoryRouter.createCaller(newContext(idempotencyKey));
-
-test('procedures list, create, get, update and delete records', async () => {
-  const [dogs, cats] = [await caller().create({ name: 'Dogs' }), await caller().create({ name: 'Cats' })];
-  expect(dogs).toEqual({ id: 1, version: 1, name: 'Dogs' });
-  expect(await caller().list({ limit: 1 })).toEqual([dogs]);
-  expect(response.nextCursor).toBe(1);
-  expect(await caller().list({ limit: 1, cursor: 1 })).toEqual([cats]);
-  expect(response.nextCursor).toBeUndefined();
-  expect(await caller().list({ limit: 9, name: 'Cats' })).toEqual([cats]);
-  const noted = await caller().update({ id: 1, kind: 'bark', ifVersion: 1 });
-  expect(noted).toEqual({ ...dogs, version: 2, kind: 'bark' });
-  expect(await caller().get({ id: 1 })).toEqual(noted);
-  expect(await caller().update({ id: 1, kind: null })).toEqual({ ...dogs, version: 3 });
-  await caller().delete({ id: 1, ifVersion: 3 });
-  expect(await caller().list({ limit: 9 })).toEqual([cats]);
-});
+const dogs = { id: 5, version: 3, name: 'Dogs' };
 
 test('getPet and listPets return a name of 100,000 characters that an earlier version stored', async () => {
-  const animal = await store.collection(animals).create({ name: 'é'.repeat(100_000), categoryId: 1 });
-  const pets = appRouter.createCaller(newContext());
-  expect(await pets.getPet({ petId: animal.id })).toEqual(animal);
+  const animal = { id: 1, name: 'é'.repeat(100_000), categoryId: 1 };
+  const stored = { get: () => animal, list: () => ({ records: [animal], hasNext: false }) };
+  const pets = appRouter.createCaller(callOf(stored).ctx);
+  expect(await pets.getPet({ petId: 1 })).toEqual(animal);
   expect(await pets.listPets()).toEqual([animal]);
 });
 
-test('createRecord creates one record per Idempotency-Key', async () => {
-  const dogs = await caller('key').create({ name: 'Dogs' });
-  expect(response.isReplayed).toBe(false);
-  expect(await caller('key').create({ name: 'Dogs' })).toEqual(dogs);
-  expect(response.isReplayed).toBe(true);
-  expect(await caller().list({ limit: 9 })).toEqual([dogs]);
+test('listRecords sets nextCursor to the last id of a page if another one follows', async () => {
+  for (const hasNext of [true, false]) {
+    const call = callOf({ list: () => ({ records: [dogs], hasNext }) });
+    expect(await listRecords(call, categories, { limit: 1 })).toEqual([dogs]);
+    expect(call.response.nextCursor).toBe(hasNext ? 5 : undefined);
+  }
+});
+
+test('createRecord with an Idempotency-Key reports whether an earlier call stored the record', async () => {
+  for (const isReplay of [true, false]) {
+    const call = callOf({ createOnce: () => ({ record: dogs, isReplay }) }, 'key');
+    expect(await createRecord(call, categories, { name: 'Dogs' })).toEqual(dogs);
+    expect(call.response.replayed).toHaveBeenCalledTimes(Number(isReplay));
+  }
+});
+
+test('updateRecord passes ifVersion to the store', async () => {
+  const update = vi.fn(() => dogs);
+  await updateRecord(callOf({ update }), categories, 5, { name: 'Dogs' }, 2);
+  expect(update.mock.calls).toEqual([[5, { name: 'Dogs' }, { ifVersion: 2 }]]);
 });
 
 test.for([
-  ['get of an unknown id', 'NOT_FOUND', 'There is no category with this id.', () => caller().get({ id: 7 })],
-  ['get of an id beyond 2^53', 'NOT_FOUND', 'There is no category', () => caller().get({ id: 2 ** 60 })],
-  ['update of an unknown id', 'NOT_FOUND', 'There is no category', () => caller().update({ id: 7 })],
-  ['delete of an unknown id', 'NOT_FOUND', 'There is no category', () => caller().delete({ id: 7 })],
-  [
-    'update with another ifVersion',
-    'CONFLICT',
-    'was changed since',
-    () => caller().update({ id: 1, ifVersion: 9 }),
-  ],
-  [
-    'delete with another ifVersion',
-    'CONFLICT',
-    'was changed since',
-    () => caller().delete({ id: 1, ifVersion: 9 }),
-  ],
-  [
-    'create with a unique value that is taken',
-    'CONFLICT',
-    'already exists',
-    () => caller().create({ name: 'Dogs' }),
-  ],
-] as const)('%s fails with %s', async ([, code, message, call]) => {
-  await caller().create({ name: 'Dogs' });
-  await expect(call()).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  ['getRecord', getRecord],
+  ['updateRecord', (...[call, of, id]: Parameters<typeof getRecord>) => updateRecord(call, of, id, {})],
+  ['deleteRecord', deleteRecord],
+] as const)('%s of an id beyond 2^53 is NOT_FOUND without a call to the store', async ([, operation]) => {
+  const call = async () => operation(callOf({}), categories, 2 ** 60);
+  const notFound = { code: 'NOT_FOUND', message: 'There is no category with this id.' };
+  await expect(call()).rejects.toMatchObject(notFound);
 });
 
 test.each<[StoreErrorCode, TRPCError['code']]>([
@@ -145,15 +79,15 @@ test.each<[StoreErrorCode, TRPCError['code']]>([
   };
   for (const fail of [throws, () => Promise.reject(cause)]) {
     const failing = { list: fail, create: fail, createOnce: fail, get: fail, update: fail, delete: fail };
-    store = { ...store, collection: () => failing };
-    for (const call of [
-      () => caller().list({ limit: 1 }),
-      () => caller().create({ name: 'Dogs' }),
-      () => caller('key').create({ name: 'Dogs' }),
-      () => caller().get({ id: 1 }),
-      () => caller().update({ id: 1 }),
-      () => caller().delete({ id: 1 }),
+    for (const operation of [
+      () => listRecords(callOf(failing), categories, { limit: 1 }),
+      () => createRecord(callOf(failing), categories, { name: 'Dogs' }),
+      () => createRecord(callOf(failing, 'key'), categories, { name: 'Dogs' }),
+      () => getRecord(callOf(failing), categories, 1),
+      () => updateRecord(callOf(failing), categories, 1, {}),
+      () => deleteRecord(callOf(failing), categories, 1),
     ]) {
+      const call = async () => operation();
       const error = await call().catch((failure: unknown) => failure as TRPCError);
       expect(error).toMatchObject({ code, cause });
       expect(error).toMatchObject({ message: expect.not.stringContaining('hunter2') as string });

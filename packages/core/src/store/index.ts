@@ -36,6 +36,7 @@ export type {
   Reservation,
   Store,
   StoreCloseOptions,
+  StoreOptions,
 } from './store.ts';
 export { StoreError, type StoreErrorCode } from './storeError.ts';
 export {

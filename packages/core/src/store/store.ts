@@ -12,6 +12,23 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options with which every store is opened. */
+export interface StoreOptions {
+  /** Collections of the store. Data with any other collection is rejected. */
+  readonly collections: readonly CollectionDefinition[];
+  /** Whether to create a store if there is none. Default: true. */
+  readonly create?: boolean | undefined;
+  /**
+   * Whether to add collections and indexes that an earlier version did not have. If false, data without one of them is
+   * rejected with `migration-needed`. Default: true.
+   */
+  readonly migrate?: boolean | undefined;
+  /** Called with a sentence for each collection and index that was added to an existing store. */
+  readonly onMigrated?: ((what: string) => void) | undefined;
+  /** Maximum number of idempotency keys per caller and day. A key counts for up to 25 hours. Default: 100,000. */
+  readonly maxReservations?: number | undefined;
+}
+
 export interface StoreCloseOptions {
   /** How long `close` waits for unfinished writes, in milliseconds. Default: without limit. */
   readonly timeoutMs?: number | undefined;

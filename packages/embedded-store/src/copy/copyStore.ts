@@ -89,25 +89,32 @@ export async function copyStore(
  * Adds keys with all their fields, after those that the target has. A key that it has gets the later `lastUsedAt`, and
  * `revokedAt` if it is not revoked: it may have been used or revoked since the last copy. A revocation is never removed.
  * @returns their number
- * @throws {StoreError} `conflict` if the target has other keys, such as one with the same name or hash
+ * @throws {StoreError} `conflict` if the target has other keys, such as one with the same name or hash. Then none is added
  */
 export async function copyKeys(from: Pick<KeyStore, 'list'>, to: KeyStore): Promise<number> {
   const keys = await from.list();
+  const byHash = new Map(keys.map((key) => [key.hash, key]));
+  const existing = await to.list();
+  // Before any is added: the target stays as it is.
+  if (!existing.every((key) => isSameKey(key, byHash.get(key.hash)))) throw otherKeys();
+  const existingHashes = new Set(existing.map(({ hash }) => hash));
   for (const key of keys) {
     const { hash, name, lastUsedAt, revokedAt } = key;
-    if (!isSameKey(key, await to.find(hash))) {
-      await to.add(key);
-      continue;
+    if (!existingHashes.has(hash)) await to.add(key);
+    else {
+      if (lastUsedAt !== undefined) await to.touch(hash, lastUsedAt);
+      if (revokedAt !== undefined) await to.revoke(name, revokedAt);
     }
-    if (lastUsedAt !== undefined) await to.touch(hash, lastUsedAt);
-    if (revokedAt !== undefined) await to.revoke(name, revokedAt);
   }
   if (hasSameKeys(sortByName(keys), sortByName(await to.list()))) return keys.length;
-  throw new StoreError(
+  throw otherKeys();
+}
+
+const otherKeys = () =>
+  new StoreError(
     'conflict',
     'The target has API keys that the source does not have. Choose an empty target.',
   );
-}
 
 /** Whether nothing was ever stored: no record, no key, no assigned id. */
 export async function isEmptyStore(store: CopyableStore): Promise<boolean> {

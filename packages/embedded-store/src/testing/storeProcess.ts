@@ -4,8 +4,6 @@
  * JSON.
  */
 import { writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { open as openLmdb } from 'lmdb';
 import { animals, collections, type NewPet } from '@petstore/core';
 import { type Store, StoreError } from '@petstore/core/store';
 import { openEmbeddedStore } from '../index.ts';
@@ -73,15 +71,6 @@ const actions = {
   },
 };
 
-/** Holds the write lock of the folder until the process is killed. */
-function holdLock(folder: string) {
-  const root = openLmdb({ path: join(folder, 'petstore.mdb'), noSubdir: true, overlappingSync: false });
-  root.transactionSync(() => {
-    print('held');
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  });
-}
-
 /** Kills this process while it builds an index of a folder, after it has read a number of animals. */
 async function dieIndexing(folder: string, rows: string) {
   let left = Number(rows);
@@ -95,7 +84,6 @@ async function dieIndexing(folder: string, rows: string) {
 
 const [action = '', dataDir = '', argument = ''] = process.argv.slice(2);
 // Unhandled rejections end this process, as they end the server.
-if (action === 'holdLock') holdLock(dataDir);
 if (action === 'dieIndexing') await dieIndexing(dataDir, argument);
 try {
   const store = await openEmbeddedStore({

@@ -34,6 +34,7 @@ function run(plan: Plan, isRead = false): Promise<Report> {
 /** The first history of each kind loads code, which takes time that no clock shows. */
 async function warmUp(): Promise<void> {
   for (let seed = 0; seed < 10; seed += 1)
+    // One after the other: there is one clock.
     for (const storage of storageNames) await run(planHistory(seed, [storage]));
 }
 

@@ -1,7 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Listening } from 'trpc-gateway/serve';
 import { loadAdapter } from '../adapter.ts';
 import { docsPage } from './docsPage.ts';
+
+/** Returns the handler of a route of the docs page. */
+function pageAt(path: `/${string}`) {
+  const page = docsPage()[path];
+  if (page === undefined) throw new Error(`The docs page has no ${path}.`);
+  return page;
+}
 
 describe('the files of the docs page', () => {
   let listening: Listening;
@@ -12,10 +19,8 @@ describe('the files of the docs page', () => {
     });
 
   beforeAll(async () => {
-    const scalar = docsPage()['/docs/scalar.js'];
-    if (scalar === undefined) throw new Error('The docs page has no scalar.js.');
     const { serve } = await loadAdapter();
-    listening = await serve({ handle: scalar }, { host: '127.0.0.1', port: 0 });
+    listening = await serve({ handle: pageAt('/docs/scalar.js') }, { host: '127.0.0.1', port: 0 });
   });
   afterAll(() => listening.close());
 
@@ -61,4 +66,22 @@ describe('the files of the docs page', () => {
       expect(head.headers.get(name)).toBe(get.headers.get(name));
     }
   });
+});
+
+test('the docs page has a policy that allows only scripts of its host, no requests to others and no framing', async () => {
+  const { serve } = await loadAdapter();
+  const listening = await serve({ handle: pageAt('/docs') }, { host: '127.0.0.1', port: 0 });
+  onTestFinished(() => void listening.close());
+  const page = await fetch(`http://127.0.0.1:${listening.port}/docs`);
+  const policy = (page.headers.get('content-security-policy') ?? '').split('; ');
+  expect(policy).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      "script-src 'self'",
+      "connect-src 'self'",
+      "frame-ancestors 'none'",
+    ]),
+  );
+  expect(policy.join()).not.toMatch(/unsafe-eval|https?:|\*/);
+  expect(await page.text()).not.toMatch(/(?:src|href)="(?:\w+:)?\/\//);
 });

@@ -1,8 +1,7 @@
-import { Registry } from 'prom-client';
-import { aggregateMetrics } from './aggregateMetrics.ts';
-import { gauge } from './family.ts';
+import { AggregatorRegistry, Registry } from 'prom-client';
+import { gauge, type MetricFamily, type MetricsSnapshot } from './family.ts';
 import type { MetricsPart, WorkerCounts } from './metricsPart.ts';
-import { type MetricsOptions, openMetrics } from './openMetrics.ts';
+import { type MetricsOptions, metricsText, openMetrics } from './openMetrics.ts';
 
 /**
  * Serves Prometheus metrics at `/metrics` of the admin port: of the gateway, the process and the service. Metrics of workers
@@ -35,3 +34,35 @@ const workerFamilies = (prefix = 'gateway_', { count, responding }: WorkerCounts
     responding(),
   ),
 ];
+
+/** Aggregates metrics of several processes in a process that outlives them. Process numbers are never reused. */
+export function aggregateMetrics() {
+  const last = new Map<number, MetricsSnapshot>();
+  const ended = new Set<number>();
+  /** The counters of all processes that have ended. */
+  let totals: Promise<MetricsSnapshot> = Promise.resolve([]);
+
+  return {
+    /**
+     * Stores the latest snapshot of a process. It stays in use while the process does not respond. Snapshots that arrive
+     * after `remove` are ignored.
+     */
+    update: (process: number, snapshot: MetricsSnapshot): void => {
+      if (!ended.has(process)) last.set(process, snapshot);
+    },
+    /** Removes a process that has ended: its counters stay in the totals, so that none decreases; its gauges are dropped. */
+    remove: (process: number): void => {
+      ended.add(process);
+      const counted = (last.get(process) ?? []).filter(({ type }) => type !== 'gauge');
+      last.delete(process);
+      totals = sumOf(totals, counted);
+    },
+    /** Formats the metrics, and those of the process that aggregates, in the Prometheus text format. */
+    text: async (own: MetricsSnapshot = []) => metricsText([await totals, ...last.values(), own]),
+  };
+}
+
+async function sumOf(totals: Promise<MetricsSnapshot>, counted: MetricsSnapshot): Promise<MetricsSnapshot> {
+  const sum = AggregatorRegistry.aggregate([[...(await totals)], [...counted]]);
+  return (await sum.getMetricsAsJSON()) as unknown as MetricFamily[]; // The types of prom-client lack a histogram's names.
+}

@@ -1,6 +1,4 @@
-export { endWithError, UnclosedStoreError } from './endProcess.ts';
-export { errorText } from './errorText.ts';
-export { StartError } from './startError.ts';
+export { endWithError, errorText, StartError, UnclosedStoreError } from './endProcess.ts';
 export {
   drainDeadlineMs,
   stopDeadlineMs,

@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty';
-import { endWithError, UnclosedStoreError } from './endProcess.ts';
-import { errorText } from './errorText.ts';
+import { endWithError, errorText, UnclosedStoreError } from './endProcess.ts';
 
 /**
  * A second signal within this time is a duplicate of the first. Ctrl-C and service managers signal npm and this process, and

@@ -7,7 +7,7 @@ import { router } from './router.ts';
 
 // The program of the README with the test router. OPTIONS has additional options of `run` as JSON, and HANGS is the worker
 // whose start never completes: `first` or `second`.
-const { HANGS: hangs, NOTES: notes = '', OPTIONS = '{}' } = process.env;
+const { HANGS: hangs, OPTIONS = '{}' } = process.env;
 
 await run({
   log: log({ level: 'info', requests: 'errors' }),
@@ -23,7 +23,7 @@ await run({
       ...options,
       router,
       document: { title: 'Notes', version: '1.0.0' },
-      createContext: () => ({ notes }),
+      createContext: () => ({}),
       // Other tests may keep the machine busy.
       maxQueueMs: 60_000,
     });

@@ -3,9 +3,8 @@ import { checkRunOptions } from '../checkRunOptions.ts';
 import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';
 import type { RunOptions } from '../options.ts';
-import { consoleLog } from '../consoleLog.ts';
-import { logListening } from '../listeningText.ts';
-import { StartError } from '../signals/startError.ts';
+import { consoleLog, logListening } from '../consoleLog.ts';
+import { StartError } from '../signals/endProcess.ts';
 import { hangupIgnored, type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
 import { Workers } from './workers.ts';
 

@@ -1,7 +1,6 @@
 import type { RunOptions } from '../options.ts';
 import { type RunningService, startService, type WorkerRole } from '../service.ts';
-import { endProcess } from '../signals/endProcess.ts';
-import { errorText } from '../signals/errorText.ts';
+import { endProcess, errorText } from '../signals/endProcess.ts';
 import { stopOnSignals } from '../signals/stopOnSignals.ts';
 import type { WorkerMessage, WorkerRequest } from './workerMessages.ts';
 

@@ -3,7 +3,7 @@ import { NotReadyError } from '../health/healthRoutes.ts';
 import { syncResult } from '../hooks.ts';
 import type { ProcessMetrics } from '../metrics/metricsPart.ts';
 import type { ServiceLog } from '../parts.ts';
-import { StartError } from '../signals/startError.ts';
+import { StartError } from '../signals/endProcess.ts';
 import { pingEveryMs, type WorkerEndpoint, WorkerProcess } from './workerProcess.ts';
 import { workerEnvironment } from './workerRole.ts';
 

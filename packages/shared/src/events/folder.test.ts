@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { nextMessage } from '@petstore/testing/nextMessage';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { beginning, type EventLog, type LogItem } from './eventLog.ts';
+import { beginning } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
 import { collect, numbers, received, textsOf } from './testing/collect.ts';
-import { describeEventLog } from './testing/eventLogContract.ts';
+import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
 import type { EventProcessOptions, Written } from './testing/eventProcess.ts';
 
 const processFile = fileURLToPath(new URL('testing/eventProcess.ts', import.meta.url));
@@ -29,23 +29,6 @@ const openNewFolder = async () => {
   const path = await newPath();
   return { log: openFolder(path), reopen: async () => openFolder(path) };
 };
-
-/** Reads items of a channel. */
-async function readItems(log: EventLog, after: string | undefined, count: number): Promise<LogItem[]> {
-  const iterator = log.read('a', after, testSignal())[Symbol.asyncIterator]();
-  const items: LogItem[] = [];
-  for (let at = 0; at < count; at += 1) items.push((await iterator.next()).value as LogItem); // It does not end.
-  return items;
-}
-
-const typesOf = (items: readonly LogItem[]) => items.map(({ type }) => type);
-
-/** A signal that is aborted when the test ends. */
-function testSignal(): AbortSignal {
-  const controller = new AbortController();
-  onTestFinished(() => controller.abort());
-  return controller.signal;
-}
 
 function startEventProcess(options: EventProcessOptions): ChildProcess {
   const started = fork(processFile, [JSON.stringify(options)], {
@@ -87,7 +70,7 @@ it('a process is woken by each commit of another one', async () => {
     await nextMessage(other);
     // Says so if the other process ends, for whose reply the test would wait.
     const ended = once(other, 'exit').then((outcome) => ({ value: outcome }));
-    const replies = log.read(to, undefined, testSignal())[Symbol.asyncIterator]();
+    const replies = new TestReader(log, to);
     await replies.next();
     for (let round = 0; round < 1000; round += 1) {
       await log.append(channel, String(round), keep);
@@ -131,7 +114,7 @@ it('append and readers that wait throw after the folder was removed, and a new l
   const path = await newPath();
   const log = openFolder(path);
   const message = /events.*\.mdb was removed or replaced\. Restart all processes of the service\./;
-  const pending = Promise.allSettled([readItems(log, undefined, 2)]);
+  const pending = Promise.allSettled([new TestReader(log, 'a').texts(2)]);
   const id = await log.append('b', 'x', keep);
   await rm(path, { recursive: true });
   await expect(log.append('a', 'x', keep)).rejects.toThrow(message);
@@ -139,5 +122,5 @@ it('append and readers that wait throw after the folder was removed, and a new l
   const other = openFolder(path);
   await expect(log.append('a', 'x', keep)).rejects.toThrow(message);
   await other.append('a', 'y', keep);
-  expect(typesOf(await readItems(other, id, 2))).toEqual(['resync', 'event']);
+  expect(await new TestReader(other, 'a', id).texts(2)).toEqual(['(resync)', 'y']);
 });

@@ -110,6 +110,7 @@ export function redisEventLog({ connect, prefix = 'events' }: RedisEventLogOptio
         void changes.follow();
         for (;;) {
           try {
+            // Until Redis can be reached.
             return await readPage(hash, from);
           } catch (error) {
             if (isClosed || signal.aborted || isFinal(error)) throw error;

@@ -256,15 +256,21 @@ describe('resumable', () => {
     expect(producer.signal?.aborted).toBe(false);
   });
 
-  it('close stops the runs of the process with the reason shutdown', async () => {
+  it('close stops the runs of the process with the reason shutdown, also one that begins meanwhile, and begins no other', async () => {
     const log = openMemory();
     const producer = new TestProducer();
     const runs = openRuns(log);
     await connect(runs, producer);
     const other = await connect(openRuns(log), producer);
+    const connecting = connect(runs, new TestProducer(), undefined, 'b');
     const stopped = other.next().catch((error: unknown) => error);
     await runs.close();
     expect(await stopped).toMatchObject(stoppedFor('shutdown'));
+    await expect((await connecting).next()).rejects.toMatchObject(stoppedFor('shutdown'));
+    const late = new TestProducer();
+    const rejected = { code: 'SERVICE_UNAVAILABLE' };
+    await expect(connect(runs, late, undefined, 'c')).rejects.toMatchObject(rejected);
+    expect(late.calls).toBe(0);
   });
 
   it('a client that reads nothing for a time does not take the run for lost', async () => {
@@ -360,25 +366,6 @@ describe('resumable', () => {
     await expect.poll(() => producer.calls).toBe(1);
     empty();
     await expect.poll(() => producer.signal?.aborted).toBe(true);
-  });
-
-  it('a process that closes begins no run', async () => {
-    const log = openMemory();
-    const producer = new TestProducer();
-    const runs = openRuns(log);
-    await runs.close();
-    await expect(connect(runs, producer)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(producer.calls).toBe(0);
-  });
-
-  it('close also stops a run that begins meanwhile', async () => {
-    const log = openMemory();
-    const producer = new TestProducer();
-    const runs = openRuns(log);
-    const connecting = connect(runs, producer);
-    await runs.close();
-    const client = await connecting;
-    await expect(client.next()).rejects.toMatchObject(stoppedFor('shutdown'));
   });
 
   it('an event that the schema of a later version rejects is a RESYNC', async () => {

@@ -3,9 +3,10 @@ import { openProducer, type ProducerItem, type RunItem, type RunLog, type RunSta
 import type { RunningRuns } from './runningRuns.ts';
 
 /**
- * A process that has received nothing of a producer for `askTicks` reports which of its runs it reads. When it has received that
- * report, or that of another process, the log can be reached, and the producer is lost if nothing of it follows: in less than 2 s.
- * Time is counted in ticks, in milliseconds: while the process of the readers is suspended or busy, there are none.
+ * How a lost producer is found. While it has runs, it shows every 500 ms that it is alive. After `askTicks` without a sign of it,
+ * each process that reads its runs reports them in its channel. The first report that comes back shows that the log can be
+ * reached: if nothing of the producer follows until `lostTicks`, its runs are stopped as lost, in less than 2 s. Runs that it
+ * names as unknown are stopped at once. A tick is one of the process that reads: while that is suspended or busy, there are none.
  */
 const tickMs = 250;
 const askTicks = 3;

@@ -1,17 +1,13 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { memoryState } from 'trpc-gateway';
+import { holdWriteLock } from '@petstore/testing/holdWriteLock';
 import { nextMessage } from '@petstore/testing/nextMessage';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { startProcess } from '@petstore/testing/startProcess';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
 import { describeState } from './testing/stateContract.ts';
-
-const holdLock = fileURLToPath(new URL('testing/holdLock.ts', import.meta.url));
 
 const newPath = async () => join(await temporaryFolder(), 'state');
 
@@ -176,11 +172,8 @@ it('folderState rejects a folder in place of a file', async () => {
 it('a write is rejected after 5 s while another process holds the lock, and never stored; close gives up after 2 s', async () => {
   const path = await newPath();
   const state = openFolder(path);
-  const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, path], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const holder = await holdWriteLock(join(path, 'values.mdb'));
   onTestFinished(() => void holder.kill('SIGKILL'));
-  await once(holder.stdout ?? holder, 'data');
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   let settled = 0;

@@ -122,7 +122,7 @@ class Lease {
   readonly id: string;
   readonly bucket: Bucket;
   tokens = 0;
-  /** When the bucket is full again, as last read or written. The tokens of this lease count as used. */
+  /** That of the bucket's row, as last read or written. The tokens of this lease count as used. */
   fullAt: number | undefined = undefined;
   /** When `fullAt` was last read or written. */
   knownAt = -Infinity;
@@ -161,8 +161,8 @@ class Lease {
 
   /** Returns the bucket's last known result, as if the tokens of this lease were still in the bucket. */
   #asOf(count: number, now: number): TakeResult {
-    const fullAt = this.fullAt === undefined ? undefined : this.fullAt - this.refillMs;
-    return takeTokens(fullAt, count, this.bucket, now - bucketEpoch).taken;
+    const whenReturned = this.fullAt === undefined ? undefined : this.fullAt - this.refillMs;
+    return takeTokens(whenReturned, count, this.bucket, now - bucketEpoch).taken;
   }
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Subject } from '../subject.ts';
+import { animalOf, type Subject } from '../subject.ts';
 
 const pet = { name: 'Ada', categoryId: 1 };
 
@@ -32,7 +32,7 @@ export function animalCases(subject: Subject): void {
       fc.asyncProperty(newPet, async (each) => {
         const created = await client.post(each);
         expect(created).toHaveStatus(201);
-        const animal = created.animal();
+        const animal = animalOf(created);
         expect(animal).toStrictEqual({ id: animal.id, ...each });
         const got = await client.get(created.header('location') ?? '');
         expect(got.json()).toStrictEqual(animal);
@@ -83,7 +83,7 @@ export function animalCases(subject: Subject): void {
     'docs/decisions.md#unknown-fields: POST /pets ignores unknown members of the body: %s',
     async (_what, member) => {
       const response = await subject.client.post(`{${member},"name":"Ada","categoryId":1}`);
-      const { id } = response.animal();
+      const { id } = animalOf(response);
       expect(response.json()).toStrictEqual({ id, ...pet });
       expect(id).toBeGreaterThan(0);
     },

@@ -1,7 +1,6 @@
 import type { Animal } from '@petstore/core';
 import { expect, it } from 'vitest';
-import type { Client } from '../client.ts';
-import type { Subject } from '../subject.ts';
+import { animalOf, type Client, type Subject } from '../subject.ts';
 
 let keyCount = 0;
 const newKey = () => `key-${process.pid}-${(keyCount += 1)}`;
@@ -17,23 +16,23 @@ export function idempotencyCases(subject: Subject): void {
     const { client } = subject;
     const key = newKey();
     const responses = await Promise.all(Array.from({ length: 20 }, () => create(client, key)));
-    const [animal] = responses.map((response) => response.animal());
+    const [animal] = responses.map((response) => animalOf(response));
     for (const response of responses) {
       expect(response).toHaveStatus(201);
-      expect(response.animal()).toEqual(animal);
+      expect(animalOf(response)).toEqual(animal);
     }
     const replayed = responses.map((response) => response.header('idempotent-replayed'));
     expect(replayed.filter((each) => each === undefined)).toHaveLength(1);
     const repeated = await create(client, key, { x: 1, id: 9, categoryId: 3, name: 'Ada' });
     expect(repeated.header('idempotent-replayed')).toBe('true');
-    expect(repeated.animal()).toEqual(animal);
+    expect(animalOf(repeated)).toEqual(animal);
     expect(await create(client, key, { ...pet, status: 'sold' })).toBeError(422);
   });
 
   it('a create over tRPC replays a create over REST with the same key', async () => {
     const { client } = subject;
     const key = newKey();
-    const animal = (await create(client, key)).animal();
+    const animal = animalOf(await create(client, key));
     const repeated = await client.send('POST', '/trpc/createPet', { ...keyHeader(key), body: pet });
     const { result } = repeated.json() as { readonly result: { readonly data: Animal } };
     expect([repeated.status, repeated.header('idempotent-replayed'), result.data]).toEqual([

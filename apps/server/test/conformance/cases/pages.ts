@@ -1,7 +1,6 @@
 import type { Animal } from '@petstore/core';
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../client.ts';
-import { nextPage, type Subject } from '../subject.ts';
+import { animalsOf, nextPage, type Client, type Subject } from '../subject.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
@@ -76,7 +75,7 @@ export function pageCases(subject: Subject): void {
     it('the link to the next page keeps status and limit, and replaces the cursor', async () => {
       const [first, second, third] = of('sold');
       const response = await stocked.client.get(`/v1/pets?status=sold&limit=2&cursor=${first?.id}`);
-      expect(response.animals()).toEqual([second, third]);
+      expect(animalsOf(response)).toEqual([second, third]);
       const { pathname, searchParams } = nextPage(response) ?? {};
       const cursor = String(third?.id);
       expect(pathname).toBe('/v1/pets');
@@ -120,7 +119,7 @@ async function walk(client: Client, from: string): Promise<Animal[][]> {
   for (let target: string | undefined = from; target !== undefined;) {
     if (pages.length > 100) throw new Error('The links do not end.');
     const response = await client.get(target);
-    pages.push(response.animals());
+    pages.push(animalsOf(response));
     const next = nextPage(response);
     target = next && next.pathname + next.search;
   }

@@ -9,8 +9,8 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     () => {
       const { drop, ...database } = testDatabase();
       // Other tests share the machine.
-      const options = { ...database, maxReservations: contractReservations, operationTimeoutMs: 20_000 };
-      return { open: (collections) => openMongodbStore({ ...options, collections }), remove: drop };
+      const limits = { maxReservations: contractReservations, operationTimeoutMs: 20_000 };
+      return { open: (options) => openMongodbStore({ ...database, ...limits, ...options }), remove: drop };
     },
     { gaplessIds: false },
   );

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
@@ -82,21 +82,6 @@ describe('an unreachable database', () => {
 });
 
 describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
-  test('a store connects to a database that starts later, and reconnects within 5 s after it was unavailable', async () => {
-    const { proxy, open } = await proxiedDatabase(1000);
-    proxy.set({ kind: 'reject' });
-    const store = await open();
-    for (const kind of ['reject', 'reject', 'freeze'] as const) {
-      proxy.set({ kind });
-      await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ name: 'StoreError' });
-      await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
-      proxy.set({ kind: 'none' });
-      await vi.waitFor(async () => store.ready());
-      const created = await store.collection(animals).create(pet);
-      expect(await store.collection(animals).get(created.id)).toEqual({ id: created.id, ...pet });
-    }
-  });
-
   test('wrong credentials fail with forbidden, and the error does not contain them', async () => {
     const { uri, open } = await proxiedDatabase();
     const store = await open({ uri: uri.replace('//', '//alice:s3cret@') });

@@ -49,23 +49,6 @@ describe.skipIf(mongodbUri === undefined)('createOnce', () => {
     expect(await listAll(second)).toEqual([repeat.record]);
   });
 
-  test('createOnce fails with outcome-unknown after its reservation, because a retry may complete it', async () => {
-    const { open } = await proxiedDatabase();
-    const crash = new Error('crashed');
-    const first = await open({ afterReservation: () => Promise.reject(crash) });
-    await expect(first.collection(animals).createOnce(pet, reservation())).rejects.toMatchObject({
-      code: 'outcome-unknown',
-      cause: crash,
-    });
-    const second = await open();
-    const [one, other] = await Promise.all([
-      second.collection(animals).createOnce(pet, reservation()),
-      second.collection(animals).createOnce(pet, reservation()),
-    ]);
-    expect(one.record).toEqual(other.record);
-    expect(await listAll(second)).toEqual([one.record]);
-  });
-
   test('a delayed createOnce does not store its record again after a retry stored it and it was deleted', async () => {
     const { connect, open } = await proxiedDatabase();
     const between = gate();

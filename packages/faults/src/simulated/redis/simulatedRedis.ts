@@ -90,6 +90,7 @@ export class SimulatedRedis {
   }
 
   async #whenRunning(connection: Connection, run: () => void): Promise<void> {
+    // It may be suspended again.
     while (this.#gate.thawed) await this.#gate.thawed;
     if (this.#isUp && connection.runId === this.#keys.runId) run();
   }

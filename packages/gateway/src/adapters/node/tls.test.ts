@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import { certificateFiles, dialTls, writeCertificate } from '@petstore/testing/certificateFiles';
 import { expect, it } from 'vitest';
-import { listenOn, ok } from '../serve/testing/dial.ts';
-import { certificateFiles, dialTls, send, writeCertificate } from '../serve/testing/tls.ts';
+import { listenOn, ok, sendGet } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -14,7 +14,7 @@ it('reloadCertificate uses the new certificate and keeps open connections, and k
   expect((await dialTls(listening)).name).toBe('old');
   await listening.reloadCertificate();
   expect((await dialTls(listening)).name).toBe('new');
-  expect(await send(before.socket)).toContain('200 OK');
+  expect(await sendGet(before.socket)).toContain('200 OK');
   await writeFile(tls.certFile, 'x');
   const error = {
     name: 'CertificateError',

@@ -10,7 +10,7 @@ import {
   recordingHandler,
   type RecordingHandler,
 } from '../serve/testing/sockets.ts';
-import { certificateFiles, dialTls } from '../serve/testing/tls.ts';
+import { certificateFiles, dialTls } from '@petstore/testing/certificateFiles';
 import type { Service } from '../../http/service.ts';
 import { serve } from './serve.ts';
 

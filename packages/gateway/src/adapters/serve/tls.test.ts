@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { adapters, dial, get, ok } from './testing/dial.ts';
+import { adapters, dial, get, ok, sendGet } from './testing/dial.ts';
+import { certificateFiles, dialTls } from '@petstore/testing/certificateFiles';
 import { selfSigned } from '@petstore/testing/selfSigned';
-import { certificateFiles, dialTls, send } from './testing/tls.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 describe.each(adapters)('on $adapter', ({ serve, listen }) => {
@@ -13,7 +13,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
     const { socket, name } = await dialTls(listening);
     expect(name).toBe('one');
     expect(socket.getProtocol()).toBe('TLSv1.3');
-    expect(await send(socket)).toMatch(/^HTTP\/1\.1 200 .*safe$/s);
+    expect(await sendGet(socket)).toMatch(/^HTTP\/1\.1 200 .*safe$/s);
     const old = connect({
       port: listening.port,
       host: '127.0.0.1',

@@ -10,7 +10,7 @@ export type OpenEventLog = () => Promise<{
 }>;
 
 /** A reader that a test reads step by step. It ends with the test. */
-class TestReader {
+export class TestReader {
   readonly #controller = new AbortController();
   readonly #iterator: AsyncIterator<LogItem>;
 
@@ -299,6 +299,7 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
               const group = numbers(from, from + 24).map((event) =>
                 each.append('a', `${writer}:${event}`, keep),
               );
+              // Readers take turns with the writers.
               await each.append('b', 'other', keep);
               written.push(...(await Promise.all(group)));
             }

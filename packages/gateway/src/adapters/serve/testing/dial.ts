@@ -104,6 +104,12 @@ export function streamed(...chunks: readonly string[]): RegExp {
 }
 /** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+/** Sends a GET, and returns the first data of its response. */
+export async function sendGet(socket: Socket): Promise<string> {
+  socket.write(get('/'));
+  const [data] = await once(socket, 'data');
+  return String(data);
+}
 /** Returns a POST request as text. */
 export const post = (body: string, length = body.length): string =>
   `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { gauge, type MetricsSnapshot } from './family.ts';
-import { aggregateMetrics } from './aggregateMetrics.ts';
-import { metrics } from './metrics.ts';
+import { aggregateMetrics, metrics } from './metrics.ts';
 import { type MetricsSources, openMetrics } from './openMetrics.ts';
 import { record } from '../testing/record.ts';
 
