@@ -5,7 +5,7 @@ import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/er
 import type { GatewayOptions } from '../../assembly/options.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
-import { trpcToOpenApiErrors } from '../../trpcToOpenApi/index.ts';
+import { trpcToOpenApiErrors } from '../../trpcToOpenApi/trpcToOpenApi.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 
