@@ -25,11 +25,9 @@ const bundle = (entry: string, options: BuildOptions = {}) =>
     ...options,
   });
 
-/** Returns the imports of a bundle. */
 const importedBy = (metafile: Metafile | undefined) =>
   Object.values(metafile?.outputs ?? {}).flatMap(({ imports }) => imports.map(({ path }) => path));
 
-/** Calls `gateway.fetch` in this process. */
 async function callsInProcess(calls: typeof portable): Promise<object> {
   const gateway = await calls.createPortableGateway();
   return calls.portableCalls((request) => gateway.fetch(request, { remoteAddress: '192.0.2.1' }));

@@ -30,9 +30,7 @@ export interface SharedPolicies {
   readonly recorder: Recorder;
   /** Applies `mapError`; `undefined` without it. */
   readonly mapError: ToError | undefined;
-  /** `undefined` without the option. */
   readonly failedAttempts: FailedAttempts | undefined;
-  /** `undefined` without the option. */
   readonly rateLimit: RateLimit<unknown> | undefined;
   /** `undefined` if no procedure has responses that the gateway stores. */
   readonly idempotency: Idempotency | undefined;

@@ -45,7 +45,6 @@ export class Deadlines {
   /** The oldest and the newest. */
   #first: PendingCall | undefined = undefined;
   #last: PendingCall | undefined = undefined;
-  /** The number of pending calls. */
   size = 0;
   #timer: Timer | undefined;
   /** When the timer fires (`performance.now()`). */

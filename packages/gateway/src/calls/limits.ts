@@ -60,7 +60,6 @@ const fixedLimits = (maxBodySize: number) => ({
   maxJsonContainers: Math.max(65_536, Math.floor(maxBodySize / 16)),
 });
 
-/** All limits of a request or a call. */
 export type AllLimits = Limits & Readonly<ReturnType<typeof fixedLimits>>;
 
 /** Returns all limits, with defaults for those that the options leave out. */

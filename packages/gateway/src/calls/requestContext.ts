@@ -12,7 +12,6 @@ import { RequestVia, type SentMessage } from './requestVia.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
-/** The timeout that the client set for its request. */
 export interface ClientTimeout {
   readonly ms: number;
   /** When it ends (`performance.now()`). */
@@ -26,7 +25,6 @@ export class CallContext {
   deadline: number | undefined = undefined;
   /** `undefined` if the client set no timeout. */
   clientTimeout: ClientTimeout | undefined = undefined;
-  /** `undefined` without telemetry. */
   telemetry: Pick<RequestTelemetry, 'call'> | undefined = undefined;
   /** The timeout of its calls, in milliseconds; `undefined` for `callTimeoutMs`. */
   readonly timeoutMs: number | undefined;
@@ -106,7 +104,6 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   identity: Identity | undefined = undefined;
   /** The verified credential; `undefined` without one. It may be revoked while a stream is open. */
   credential: string | undefined = undefined;
-  /** The scheme of the credential. */
   scheme: Scheme<Identity> | undefined = undefined;
   /** The message (MCP only), after it was read. */
   message: SentMessage | undefined = undefined;

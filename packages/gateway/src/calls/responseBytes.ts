@@ -64,7 +64,6 @@ export const responseTooLarge = (maxBytes: number): LimitError =>
 /** Size of an error up to which it is not replaced, in bytes: its replacement would not be smaller. */
 const smallErrorBytes = 1000;
 
-/** Returns the largest size of an error, in bytes. */
 export const maxErrorBytes = (maxBytes: number): number => Math.max(maxBytes, smallErrorBytes);
 
 /** Creates the error that replaces one whose text is too large. */

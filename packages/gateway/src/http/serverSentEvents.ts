@@ -63,7 +63,6 @@ export class ServerSentEvents extends TextStream {
   #isPending = false;
   /** Whether the last result of the iterator is being formatted: an error is then one of the format. */
   #isFormatting = false;
-  /** Whether the iterator has ended. */
   #isDone = false;
 
   constructor(iterator: AsyncIterator<unknown>, format: EventFormat, options: EventStreamOptions) {
@@ -152,7 +151,6 @@ export class ServerSentEvents extends TextStream {
     return this.#isDone ? this.#format.end : this.#format.event(result.value);
   }
 
-  /** Ends the stream with a last event. */
   #endWith(lastEvent: () => string): void {
     this.isLast = true;
     try {

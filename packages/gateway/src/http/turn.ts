@@ -77,7 +77,6 @@ export class Turn {
     });
   }
 
-  /** Whether requests wait for a later turn. */
   get hasWaitingRequests(): boolean {
     return this.#waitingRequests > 0;
   }

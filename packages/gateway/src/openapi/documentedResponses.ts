@@ -39,7 +39,6 @@ interface DocumentedResponse {
 
 type Responses = Record<string, DocumentedResponse>;
 
-/** Returns the successful responses of an operation, by status. */
 export function successResponses(
   operation: Operation,
   service: DocumentedService,
@@ -68,7 +67,6 @@ export function successResponses(
   );
 }
 
-/** Returns the error responses of an operation, by status. */
 export function errorResponses(
   operation: Operation,
   service: DocumentedService,

@@ -25,7 +25,6 @@ export interface Converter {
   readonly convert: (text: string) => unknown;
   /** The issue that zod reports for a value of another type, without path and message. */
   readonly issue: { readonly code: string; readonly [detail: string]: unknown };
-  /** Whether all values are integers. */
   readonly isInteger: boolean;
   /**
    * Samples of every kind of string that it converts. If two converters of a union differ on one, the union is
@@ -210,7 +209,6 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
 export const textConverter: ParameterConverter = { ...stringConverter, isRepeated: false, isFile: false };
 
 export interface ConversionOptions {
-  /** Whether it may be a file. */
   readonly canBeFile?: boolean;
   /** Whether text is passed on, and `convertLeniently` converts the whole input. */
   readonly isLenient?: boolean | undefined;

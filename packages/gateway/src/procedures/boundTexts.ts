@@ -275,7 +275,6 @@ function placesOf(parts: readonly Part[], text: string, most: number): number {
 /** Whether a pattern is that of a number of zod. */
 const isNumber = (source: string): boolean => source.startsWith(String.raw`^-?\d+`);
 
-/** Counts the places of a literal, up to `most`. */
 function countOf(literal: string, text: string, most: number): number {
   let count = 0;
   for (let at = text.indexOf(literal); at !== -1 && count <= most; at = text.indexOf(literal, at + 1))

@@ -8,7 +8,6 @@ import { boundIssues } from './inputError.ts';
 
 /** The calls of one request: their context and their unparsed inputs. */
 export interface CallSource {
-  /** The context of procedures. */
   readonly ctx: unknown;
   /** Returns the input of a call, or a promise of it. An error that it throws is the call's error. */
   read(index: number): unknown;

@@ -33,7 +33,6 @@ export interface ProtocolSettings {
   readonly watch: CredentialWatch;
   /** The ping interval and the maximum duration of event streams. */
   readonly eventTimes: EventStreamTimes;
-  /** Reports an error to `onError`; `undefined` without it. */
   readonly reportError: ReportError | undefined;
   /** Converts what the application has thrown to the error of its call. */
   readonly toError: ToError;

@@ -30,7 +30,6 @@ import { LimitError } from '../procedures/limitError.ts';
 import { isBelow, type Paths, type RoutePaths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
 
-/** The protocols of a gateway, by name. */
 export type Protocols = Readonly<Record<ProtocolName, Protocol>>;
 
 export interface RequestHandlerOptions {
@@ -43,7 +42,6 @@ export interface RequestHandlerOptions {
   readonly loadShedding: LoadShedding | undefined;
   readonly recorder: Recorder;
   readonly calls: CallRunner;
-  /** Starts the telemetry of a request. */
   readonly observe: ((context: RequestContext) => RequestTelemetry) | undefined;
   /** Formats the rejection of malformed HTTP. */
   readonly rejectionResponse: (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;

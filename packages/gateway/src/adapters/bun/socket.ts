@@ -6,7 +6,6 @@ import type { BunResponder, SocketData } from './responder.ts';
 /** A WebSocket of Bun, with what Bun keeps with it: `socket` once it is open. */
 type Native = NativeSocket<SocketData & { socket?: BunSocket }>;
 
-/** A WebSocket of Bun. */
 class BunSocket extends OpenSocket {
   readonly #ws: Native;
 
@@ -35,7 +34,6 @@ class BunSocket extends OpenSocket {
   }
 }
 
-/** Creates the handlers of all WebSockets of a server. */
 export const webSocketHandlers = (maxMessageSize: number, sockets: OpenSockets, responder: BunResponder) => ({
   maxPayloadLength: maxPayload(maxMessageSize),
   // No limit: over one, Bun drops messages. The handler limits each socket, and `OpenSockets` all of them together.

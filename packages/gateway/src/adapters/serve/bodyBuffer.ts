@@ -163,7 +163,6 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Reads the whole body. */
   read(maxBytes: number): Promise<Bytes> {
     const body = this.#readWhole(maxBytes);
     // A handler may respond without awaiting the body that it has begun to read. An unhandled rejection would end the
@@ -172,7 +171,6 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Reads the body in chunks. */
   async *chunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     this.#open(maxBytesBetweenChunks, maxBytes);
     try {

@@ -8,7 +8,6 @@ interface Server {
   readonly sockets: OpenSockets;
   /** Returns the number of open HTTP connections, without WebSockets. */
   connections(): number;
-  /** Stops accepting connections. */
   stopListening(): void;
   /** Ends the remaining connections. */
   end(): void;

@@ -51,7 +51,6 @@ export class OpenSockets extends Set<OpenSocket> {
     this.#maxClosing = Math.min(100, Math.ceil(maxConnections / 4));
   }
 
-  /** Number of calls in flight. */
   get inFlight(): number {
     let count = 0;
     for (const { handler } of this) count += handler?.inFlight ?? 0;

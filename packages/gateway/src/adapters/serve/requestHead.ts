@@ -35,7 +35,6 @@ const chunkedCoding = /^chunked$/i;
 /** The last valid `Host`, as a cache: nearly all requests have the same. Never empty, since an empty one is invalid. */
 let validHost = 'localhost';
 
-/** Whether a value of `Host` is valid. */
 export function isValidHost(host: string): boolean {
   if (host === validHost) return true;
   if (!authority.test(host)) return false;

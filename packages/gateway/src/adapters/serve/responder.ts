@@ -328,6 +328,5 @@ export function headText({ status, headers, sharedHeaders }: HttpResponse): stri
 export const bufferedBody = (body: HttpResponse['body']): string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array ? body : '';
 
-/** Returns the length of a body in bytes. */
 export const byteLength = (body: string | Uint8Array): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;

@@ -40,7 +40,6 @@ const checkedShare = 1 / 8;
 export class UwsResponder extends Responder<UwsRequest, string> {
   protected readonly headOf = headText;
 
-  /** Returns the handler of all requests. */
   handler(limits: RequestLimits) {
     return (res: NativeResponse, req: NativeRequest): void => this.receive(new UwsRequest(res, req, limits));
   }

@@ -218,7 +218,6 @@ export class McpRun extends RequestRun implements CallSource {
     this.finish(new OutgoingResponse(200, this.#headers(), body, eventStreamHeaders));
   }
 
-  /** Responds with the error of the call. */
   #fail(cause: unknown): void {
     const { context } = this;
     // The error is a consequence of the disconnect, unless the response is stored for a repeat of the request.

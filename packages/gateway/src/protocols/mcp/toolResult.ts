@@ -53,7 +53,6 @@ export function outputResult(value: unknown, call: ToolCall, record: CallRecord)
   return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
 }
 
-/** What is recorded of a call. */
 interface CallRecord {
   error: unknown;
   isResultCut: boolean;
@@ -131,7 +130,6 @@ export function errorResult(shown: object, call: ToolCall, record: Pick<CallReco
 const replayedMeta = { 'io.github.trpc-gateway/replayed': true };
 const replayedEnd = `,"_meta":${JSON.stringify(replayedMeta)}}`;
 
-/** Marks a new result as replayed. */
 export const markReplayed = (result: string): string => `${result.slice(0, -1)}${replayedEnd}`;
 
 /**

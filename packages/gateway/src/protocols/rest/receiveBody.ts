@@ -145,7 +145,6 @@ async function receiveUpload(
   return receiveForm(reader, body, kind === 'spool' ? spool : keepInMemory);
 }
 
-/** Receives a form. */
 async function receiveForm(
   reader: MultipartReader,
   { fields: known, isWhole }: OperationBody,

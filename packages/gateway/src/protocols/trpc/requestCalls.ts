@@ -85,7 +85,6 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   /** Creates the response. An error that it throws is the error of the request. */
   protected abstract write(): OutgoingResponse;
 
-  /** Whether a call of the request has failed. */
   protected get hasError(): boolean {
     return true;
   }
@@ -277,7 +276,6 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
     return isBatchCall ? keyInBatch() : keyRequired();
   }
 
-  /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
     this.context.outcome.endedWith(codeOf(error));

@@ -30,7 +30,6 @@ interface Outcome {
   readonly events: readonly string[];
 }
 
-/** Creates the callbacks of one side. */
 function callbacks(setting: Setting, events: Events) {
   const { responseMeta, ...options } = setting.options ?? {};
   const calls = (info: TRPCRequestInfo | undefined) =>

@@ -38,7 +38,6 @@ export class Socket {
   readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes now. */
   unsentLimit = maxSocketUnsentBytes;
-  /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
   constructor(peer: WebSocketPeer, settings: SocketSettings, context: RequestContext) {
@@ -78,7 +77,6 @@ export class Socket {
     this.send(JSON.stringify({ id, jsonrpc, result: { type } }));
   }
 
-  /** Sends the client a request to reconnect. */
   reconnect(): void {
     this.send('{"id":null,"method":"reconnect"}');
   }
@@ -96,7 +94,6 @@ export class Socket {
     this.#sendShape(call, this.shapeOf(call, this.reportError(call, cause)));
   }
 
-  /** Calls `onError`. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
     const ctx = this.ctx as never;

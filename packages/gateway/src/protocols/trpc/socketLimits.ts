@@ -54,7 +54,6 @@ export const tooManySubscriptionBytes = (most: number): LimitError =>
     message: `The open subscriptions of this WebSocket have inputs of more than ${most} bytes together, which is the limit. End some of them, or open another WebSocket.`,
   });
 
-/** Returns the error of the calls of a message that is larger than `maxBodySize`. */
 export const messageTooLarge = (maxBodySize: number): LimitError =>
   new LimitError('message-bytes', {
     code: 'PAYLOAD_TOO_LARGE',

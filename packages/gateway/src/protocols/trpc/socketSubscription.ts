@@ -8,10 +8,8 @@ import type { OpenSubscription } from './openCalls.ts';
 import { isAbort, type Socket } from './socket.ts';
 import type { WaitingSubscription } from './subscriptionStarts.ts';
 
-/** The output of a subscription. */
 export type CallEvents = AsyncIterable<unknown> | Observable<unknown, unknown>;
 
-/** The call of a subscription. */
 interface SubscribingCall extends Omit<OpenSubscription, 'subscription'> {
   rejection: unknown;
   startNow(): void;

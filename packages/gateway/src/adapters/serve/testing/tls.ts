@@ -18,7 +18,6 @@ export async function certificateFiles(name: string): Promise<TlsFiles> {
   return tls;
 }
 
-/** Replaces a certificate and its key. */
 export async function writeCertificate({ certFile, keyFile }: TlsFiles, name: string): Promise<void> {
   const { cert, key } = selfSigned(name);
   await writeFile(certFile, cert);
