@@ -55,9 +55,7 @@ export interface GatewayOptions<
    * Default: as in tRPC's adapters, but at most `maxInFlight` calls in a batch.
    */
   readonly trpc?: TrpcOptions<Router>;
-  /**
-   * Heartbeats of WebSockets, which are served at `trpcBasePath`. Default: none.
-   */
+  /** Heartbeats of WebSockets, which are served at `trpcBasePath`. Default: none. */
   readonly sockets?: SocketOptions;
   /**
    * Serves procedures with `mcp` in their metadata, and those that its option `tools` chooses, as tools of the Model

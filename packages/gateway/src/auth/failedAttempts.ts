@@ -16,7 +16,6 @@ export interface FailedAttemptsOptions {
 
 /** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
 export interface FailedAttempts {
-  /** Returns the number of remembered rejections. */
   rememberedRejections(): number;
   /** Whether this credential was verified and rejected a moment ago. */
   wasRejected(token: string): boolean;

@@ -140,7 +140,6 @@ export interface PolicySteps<Each> {
   readonly settling: readonly Each[];
 }
 
-/** Splits policies into their steps. */
 export function policySteps<Each, Response>(
   policies: readonly PolicyFor<Each, Response>[],
 ): PolicySteps<PolicyFor<Each, Response>> {

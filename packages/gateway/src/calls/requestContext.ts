@@ -56,9 +56,7 @@ export class CallContext {
     this.deadline = Math.min(ownDeadline, this.clientTimeout?.endsAt ?? Infinity);
   }
 
-  /**
-   * Aborts with its parent and at the deadline. It is created on first use, because it costs as much as a small call.
-   */
+  /** Aborts with its parent and at the deadline. It is created on first use, because it costs as much as a small call. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();

@@ -7,9 +7,7 @@ export const maxStringLength = 2 ** 29 - 24;
 /** Returns the effective limit: `maxBytes`, or the longest possible string. */
 const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength);
 
-/**
- * Whether a text is too large. It checks the length first, which is cheap: a UTF-16 code unit is 1 to 3 bytes in UTF-8.
- */
+/** Whether a text is too large. Its length is checked first, which is cheap: a UTF-16 code unit is 1 to 3 UTF-8 bytes. */
 export const isLarger = (text: string, maxBytes: number): boolean =>
   text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes);
 

@@ -17,9 +17,7 @@ export type RouteHandler = (
 /** Routes by path (`'/health'`, for `GET` and `HEAD`), or by method and path (`'POST /webhooks/stripe'`). */
 export type Routes = Readonly<Record<`/${string}` | `${Uppercase<string>} /${string}`, RouteHandler>>;
 
-/**
- * Methods that routes cannot use: `HEAD` follows `GET`, the gateway handles `OPTIONS`, and the others are for proxies.
- */
+/** Methods that routes cannot use: `HEAD` follows `GET`, the gateway handles `OPTIONS`, the others are for proxies. */
 const reservedMethods: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
 
 /** The routes beside the router, by path and method; `HEAD` is that of `GET`. Paths are compared exactly. */

@@ -45,9 +45,7 @@ const longestTimerMs = 2 ** 31 - 1;
 /** Too many requests, and errors of proxies and overloaded servers. */
 const retriedStatuses: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
 
-/**
- * Names of errors of `fetch`, and of a body that is not JSON (`SyntaxError`): it was truncated, or comes from a proxy.
- */
+/** Names of errors of `fetch`, and of a body that is not JSON (`SyntaxError`): it was truncated or is a proxy's. */
 const networkErrors: ReadonlySet<string | undefined> = new Set(['TypeError', 'NetworkError', 'SyntaxError']);
 
 /**

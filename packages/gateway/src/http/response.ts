@@ -41,9 +41,7 @@ const unsafeBytes = /[\0\r\n]/;
 /** Headers that frame the message. Only the adapter writes them. */
 const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$/i;
 
-/**
- * Cache of names that passed the checks. Limited in size, since a service may generate a new name for each response.
- */
+/** Cache of names that passed the checks. Limited in size, since a service may generate a new name per response. */
 const writableNames = new Set<string>();
 
 /**

@@ -68,9 +68,7 @@ export interface Service {
   readonly shed?: Shed;
   /** Default: `{ code, message, status }` as JSON, with an `X-Request-Id`. */
   readonly rejectHttp?: RejectHttp;
-  /**
-   * Maximum size in bytes of a body that is read into memory, regardless of the limit of its reader. Default: 1048576.
-   */
+  /** Maximum size in bytes of a body that is read into memory, whatever the limit of its reader. Default: 1048576. */
   readonly maxBodySize?: number;
   /** Maximum size in bytes of a body that is read in chunks. Default: `maxBodySize`. */
   readonly maxStreamSize?: number;

@@ -47,7 +47,6 @@ export interface SocketHandler {
    * client does not do so within `graceMs`.
    */
   drain(graceMs: number): void;
-  /** Number of calls in flight. */
   readonly inFlight: number;
 }
 

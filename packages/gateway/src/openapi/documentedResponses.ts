@@ -14,7 +14,6 @@ import type { Components, HeaderObject } from '../schemas/components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
 import { declaresResync, eventStream } from './events.ts';
 
-/** The settings that all operations of a service share. */
 export interface DocumentedService {
   /** The authentication schemes. Every operation that is not public requires one of them. */
   readonly schemes: readonly Scheme[];

@@ -75,7 +75,6 @@ export interface Operations {
   readonly warnings: readonly Problem[];
 }
 
-/** Reads the operations of all procedures with REST metadata. */
 export function readOperations(procedures: readonly Procedure[], options: OperationsOptions): Operations {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];

@@ -37,9 +37,7 @@ export interface OperationBody {
 
 /** A body that the procedure receives as bytes or files instead of parsed fields. */
 export interface OperationUpload {
-  /**
-   * The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob`, or a form with spooled files.
-   */
+  /** The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob` or a form with spooled files. */
   readonly kind: UploadKind;
   /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
   readonly field: string | undefined;

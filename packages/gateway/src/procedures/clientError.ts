@@ -89,9 +89,7 @@ interface FormattedShape {
   readonly data?: { readonly httpStatus?: unknown } | undefined;
 }
 
-/**
- * Returns the shape of an error by a formatter of `.errors()`, which tRPC stores under a private symbol of the error.
- */
+/** Returns the shape of an error by a formatter of `.errors()`, which tRPC stores under a private symbol of it. */
 function formattedShape(error: TRPCError): FormattedShape | undefined {
   const config = { isDev: false, errorFormatter: () => undefined };
   const shape: unknown = getErrorShape({ config, error, ...unknownCall } as unknown as Parameters<

@@ -137,9 +137,7 @@ const resultToOutcome: CallStep = {
   },
 };
 
-/**
- * Whether a procedure is the function that tRPC creates, like `sample`: not wrapped, and without `experimental_caller`.
- */
+/** Whether a procedure is the function that tRPC creates, like `sample`: not wrapped, no `experimental_caller`. */
 function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): boolean {
   const { middlewares, caller } = readDefinition(procedure);
   const resolverOfTrpc = readDefinition(sample).middlewares.at(-1);

@@ -196,7 +196,6 @@ export function readableCause(cause: unknown): Error | undefined {
 
 type GetRawInput = () => Promise<unknown>;
 
-/** The options of a middleware's `next()`. */
 interface NextOptions {
   readonly ctx?: object;
   readonly input?: unknown;

@@ -25,7 +25,6 @@ export interface ProtocolSettings {
   /** The prefixes of paths in links. */
   readonly links: LinkBase;
   readonly limits: AllLimits;
-  /** Runs the calls of all protocols. */
   readonly calls: CallRunner;
   /** Stores responses to idempotency keys; `undefined` if no procedure takes a key. */
   readonly idempotency: Idempotency | undefined;

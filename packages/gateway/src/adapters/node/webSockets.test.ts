@@ -23,7 +23,6 @@ const h2c =
 const echo: Service['handle'] = async (request) =>
   ok(`${request.method} ${Buffer.from(await request.body(1_000_000)).toString()}`);
 
-/** Serves WebSockets, and opens one. */
 async function open(service: Partial<Service> = {}, options: Parameters<typeof dial>[2] = {}) {
   const { accept, handlers } = recordingAcceptor();
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });

@@ -26,16 +26,13 @@ const messageTooBigReason = 'Received too big message';
 /** The size of messages up to which a parser receives them. */
 export const maxPayload = (maxMessageSize: number): number => Math.max(maxMessageSize, minPayloadBytes);
 
-/** The decision about a WebSocket upgrade. */
 type Decision = NonNullable<ReturnType<NonNullable<Service['upgrade']>>>;
 
 /** The open WebSockets of a server, with the limits that apply to all of them together. */
 export class OpenSockets extends Set<OpenSocket> {
   /** Number of sockets that were sent a close frame and may still have a connection. */
   closingSockets = 0;
-  /**
-   * Whether the server is stopping. All sockets may then close with a close frame, since there are no new connections.
-   */
+  /** Whether the server is stopping. All sockets may then close with a close frame, since no connections are new. */
   isStopping = false;
   readonly #service: Service;
   readonly #maxUnsentSize: number;

@@ -39,7 +39,6 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     return listen({ handle: ({ path }) => ok(path), ...service }, options);
   };
 
-  /** Serves WebSockets whose handlers are recorded. */
   async function serveRecorded(options: ServeOptions = {}, maxMessageSize?: number) {
     const { accept, handlers } = recordingAcceptor();
     return { handlers, listening: await serveSockets(() => accept, maxMessageSize, options) };

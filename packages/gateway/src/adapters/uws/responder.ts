@@ -26,9 +26,7 @@ type Ending = 'keep-alive' | 'close' | 'force-close' | 'request-close';
 
 const connectionClose = '\r\nconnection: close';
 
-/**
- * Maximum length of a body, in characters or bytes, that may be written without checking whether the socket takes it.
- */
+/** Maximum length of a body, in characters or bytes, that may be written without checking whether the socket takes it. */
 const uncheckedLength = 1024;
 /** Share of such bodies that are checked anyway. */
 const checkedShare = 1 / 8;

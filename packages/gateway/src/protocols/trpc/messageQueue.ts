@@ -29,9 +29,7 @@ export class MessageQueue {
   #messages: Message[] = [];
   #nextMessage = 0;
   #waitingBytes = 0;
-  /**
-   * Calls that wait for a later turn, or for messages after them to be read, since one of these may stop a subscription.
-   */
+  /** Calls that wait for a later turn, or for the messages after them to be read, since one may stop a subscription. */
   #calls: { start(): void }[] = [];
   #nextCall = 0;
   #isScheduled = false;
@@ -79,7 +77,6 @@ export class MessageQueue {
     this.#calls.push(call);
   }
 
-  /** Drops everything that waits. */
   clear(): void {
     this.#messages = [];
     this.#calls = [];

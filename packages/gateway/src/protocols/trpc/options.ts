@@ -84,9 +84,7 @@ export interface SocketSettings extends TrpcSettings {
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: OriginCheck;
   readonly clientAddress: ClientAddress;
-  /**
-   * Whether the credential may come with the connection parameters, since the request that opens the socket has none.
-   */
+  /** Whether the credential may come with the connection parameters, since the request that opens the socket has none. */
   awaitsParameters(request: HttpRequest): boolean;
   /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
   admit(context: RequestContext): MaybePromise<TRPCError | undefined>;
@@ -97,9 +95,7 @@ export interface SocketSettings extends TrpcSettings {
   readonly recorder: Pick<Recorder, 'call'>;
 }
 
-/**
- * Options of tRPC over WebSockets, as in tRPC's own adapter. `onError` is in `TrpcOptions`.
- */
+/** Options of tRPC over WebSockets, as in tRPC's own adapter. `onError` is in `TrpcOptions`. */
 // Not the adapter's own type (@trpc/server 11.25): it imports those of `ws`, which the gateway does not need.
 export interface SocketOptions {
   /**

@@ -52,9 +52,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   protected format = noFormat;
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
   protected controlHeaders: Header[] | undefined = undefined;
-  /**
-   * A context per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
-   */
+  /** A context per call, if one that misses its deadline must not end the others. Otherwise they share that of the request. */
   protected callContexts: CallContext[] | undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;

@@ -202,9 +202,7 @@ export class Socket {
     this.close(1013, 'The send buffer is full: the client is not reading.');
   }
 
-  /**
-   * Backpressure: returns a promise that subscriptions await before their next event, if the client reads too slowly.
-   */
+  /** Backpressure: returns a promise that subscriptions await before their next event, if the client reads too slowly. */
   ready(): Promise<void> | undefined {
     if (!this.isOpen || this.peer.bufferedBytes <= pauseAboveBytes) return undefined;
     return new Promise((resolve) => this.#resumeCallbacks.push(resolve));

@@ -6,9 +6,7 @@ export const pauseAboveBytes = 65_536;
 /** Maximum number of unsent bytes for a client that does not read. */
 export const maxSocketUnsentBytes = 1_048_576;
 
-/**
- * Bytes of unsent data, and of the connection parameters, that a socket may have before its credential is checked.
- */
+/** Bytes of unsent data, and of the connection parameters, that a socket may have before its credential is checked. */
 export const maxUnauthenticatedBytes = 65_536;
 
 /** Time that a socket has to send its credential as connection parameters, in milliseconds. */

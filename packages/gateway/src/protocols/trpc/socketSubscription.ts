@@ -117,9 +117,7 @@ export class SocketSubscription implements WaitingSubscription {
     return false;
   }
 
-  /**
-   * Sends events until the iterator ends or the subscription is stopped, without waiting for a pending `next()` then.
-   */
+  /** Sends events until the iterator ends or the subscription is stopped, without then waiting for a pending `next()`. */
   #sendEvents(iterator: AsyncIterator<unknown>): Promise<void> {
     const { signal } = this.#call;
     const send = async () => {
