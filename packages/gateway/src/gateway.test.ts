@@ -9,16 +9,9 @@ import type { Telemetry } from './calls/telemetry.ts';
 import type { GatewayOptions } from './assembly/options.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './auth/schemes/bearer.ts';
-import { testGateway } from './testing/testGateway.ts';
+import { echo, testGateway } from './testing/testGateway.ts';
 
 const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
-
-function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
-  const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
-  return rest.method === 'GET'
-    ? base.query(({ input: value }) => value)
-    : base.mutation(({ input: value }) => value);
-}
 
 type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
 const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<Options> = {}) =>

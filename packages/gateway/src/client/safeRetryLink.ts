@@ -1,6 +1,7 @@
 import { TRPCClientError, type TRPCLink } from '@trpc/client';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { observable, type Unsubscribable } from '@trpc/server/observable';
+import { longestTimer } from '../http/eventLoop.ts';
 import { contextOf, type RetriedCall } from './callHeaders.ts';
 
 /** Union of the paths of a router's mutations, such as `'pets.create'`. */
@@ -38,9 +39,6 @@ export interface SafeRetryOptions<Router extends AnyTRPCRouter> {
 
 /** Maximum delay before the second attempt; it doubles with each further attempt. */
 const firstDelayMs = 200;
-
-/** Longest delay of `setTimeout`. A longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /** Too many requests, and errors of proxies and overloaded servers. */
 const retriedStatuses: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
@@ -106,7 +104,7 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
 
         const abort = () => observer.error(TRPCClientError.from(op.signal?.reason as Error));
         const timeout =
-          timeoutMs > longestTimerMs
+          timeoutMs > longestTimer
             ? undefined
             : setTimeout(() => observer.error(timeoutError(timeoutMs)), timeoutMs);
         op.signal?.addEventListener('abort', abort, { once: true });

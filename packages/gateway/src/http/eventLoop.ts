@@ -31,6 +31,9 @@ export const afterPromises: (task: () => void) => void = process?.nextTick
     (task) => queueMicrotask(() => process.nextTick?.(task))
   : nextTurn;
 
+/** The longest delay of `setTimeout`, in milliseconds. A longer one would fire immediately. */
+export const longestTimer = 2 ** 31 - 1;
+
 export type Timer = ReturnType<typeof setTimeout>;
 
 /** Lets the process exit before a timer fires. On the web, a timer is a number and this does nothing. */

@@ -61,18 +61,6 @@ it('an upgrade pipelined after a pending request closes the connection', async (
   expect(text()).toBe('');
 });
 
-it('an upgrade opens no WebSocket if the client ends the connection before the decision', async () => {
-  const decision = Promise.withResolvers<typeof recordingHandler>();
-  const listening = await listen({ handle: () => ok(), upgrade: () => decision.promise });
-  const { closed, socket } = await dial(listening, `${handshake}\r\n`);
-  await until(() => expect(listening.inFlight()).toBe(1));
-  socket.end();
-  await closed;
-  decision.resolve(recordingHandler);
-  await until(() => expect(listening.inFlight()).toBe(0));
-  expect(listening.connections().webSockets).toBe(0);
-});
-
 it('frames that arrive with the upgrade request are received', async () => {
   const { accept, handlers } = recordingAcceptor();
   const listening = await listen({ handle: () => ok(), upgrade: async () => accept });

@@ -321,23 +321,26 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     expect(text()).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nshed$/s);
   });
 
-  it('an upgrade whose client disconnects before the decision opens no WebSocket', async () => {
-    const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
-    let request: HttpRequest | undefined;
-    const opened = vi.fn<typeof recordingHandler>();
-    const listening = await serveSockets((received) => {
-      request = received;
-      return decision.promise;
-    });
-    const { socket } = await raw(listening, handshake);
-    await until(() => expect(request).toBeDefined());
-    expect(listening.inFlight()).toBe(1);
-    socket.destroy();
-    await until(() => expect(request?.signal.aborted).toBe(true));
-    decision.resolve(opened);
-    await until(() => expect(listening.inFlight()).toBe(0));
-    expect(opened).not.toHaveBeenCalled();
-  });
+  it.each(['destroy', 'end'] as const)(
+    'an upgrade whose client disconnects by %s before the decision opens no WebSocket',
+    async (how) => {
+      const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
+      let request: HttpRequest | undefined;
+      const opened = vi.fn<typeof recordingHandler>();
+      const listening = await serveSockets((received) => {
+        request = received;
+        return decision.promise;
+      });
+      const { socket } = await raw(listening, handshake);
+      await until(() => expect(request).toBeDefined());
+      expect(listening.inFlight()).toBe(1);
+      socket[how]();
+      await until(() => expect(request?.signal.aborted).toBe(true));
+      decision.resolve(opened);
+      await until(() => expect(listening.inFlight()).toBe(0));
+      expect(opened).not.toHaveBeenCalled();
+    },
+  );
 
   it('an upgrade gets 503 while the server stops', async () => {
     const finish = Promise.withResolvers<void>();

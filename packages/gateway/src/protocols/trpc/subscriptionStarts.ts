@@ -1,6 +1,5 @@
-import { longestTimer } from '../../calls/deadlines.ts';
 import type { Limits } from '../../calls/limits.ts';
-import { performance, unref, type Timer } from '../../http/eventLoop.ts';
+import { longestTimer, performance, unref, type Timer } from '../../http/eventLoop.ts';
 import { turn } from '../../http/turn.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
