@@ -6,6 +6,10 @@ import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
+/** Whether a value is a TRPCError, also of another copy of tRPC: an app in CommonJS and the gateway have one each. */
+export const isTrpcError = (value: unknown): value is TRPCError =>
+  value instanceof TRPCError || (value instanceof Error && value.name === 'TRPCError');
+
 /** The errors that the application threw, by the error to which `mapError` has mapped each. */
 const originals = new WeakMap<TRPCError, TRPCError>();
 

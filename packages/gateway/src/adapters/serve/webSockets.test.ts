@@ -4,6 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
+import { createListening } from './createListening.ts';
+import { OpenSockets } from './openSockets.ts';
 import type { Listening, ServeOptions } from './serveOptions.ts';
 import { adapters, dial, ok, until, type TestConnection } from './testing/dial.ts';
 import {
@@ -358,4 +360,28 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*SERVICE_UNAVAILABLE/s));
     expect(first.text()).toMatch(/^HTTP\/1\.1 503 /);
   });
+});
+
+it('OpenSockets reserves a quarter of the bytes of WebSockets for closing sockets, and the same bytes again once they have ended', () => {
+  const sockets = new OpenSockets({ handle: () => ok() }, 4000);
+  for (let round = 0; round < 3; round += 1) {
+    const releases = [sockets.reserveClosing(60), sockets.reserveClosing(40)];
+    expect(sockets.closingSockets).toBe(2);
+    expect(sockets.reserveClosing(1)).toBeUndefined();
+    for (const release of releases) release?.();
+    expect(sockets.closingSockets).toBe(0);
+  }
+});
+
+it('close with timeoutMs: 0 cuts off calls at once, and stops the server only once', async () => {
+  let ends = 0;
+  const { close } = createListening({
+    responder: { inFlight: 2, drain() {}, expire: () => false },
+    sockets: new OpenSockets({ handle: () => ok() }),
+    connections: () => 1,
+    stopListening() {},
+    end: () => (ends += 1),
+  });
+  expect(await Promise.all([close({ timeoutMs: 0 }), close()])).toEqual([2, 2]);
+  expect(ends).toBe(1);
 });
