@@ -8,7 +8,7 @@ import type { Procedure } from '../procedures/procedure.ts';
 import type { Via } from '../procedures/via.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import { RequestOutcome } from './requestOutcome.ts';
-import { RequestVia, type SentMessage } from './requestVia.ts';
+import { RequestVia, type CallerInfo } from './requestVia.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -103,8 +103,8 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   /** The verified credential; `undefined` without one. It may be revoked while a stream is open. */
   credential: string | undefined = undefined;
   scheme: Scheme<Identity> | undefined = undefined;
-  /** The message (MCP only), after it was read. */
-  message: SentMessage | undefined = undefined;
+  /** What the body says of the caller, after it was read (MCP only). */
+  caller: CallerInfo | undefined = undefined;
   /** All scopes of the procedures that were rejected for a missing scope. */
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */

@@ -47,11 +47,8 @@ export function requireBytes(text: string, other: string, maxBytes: number): voi
 }
 
 // 413, not 503: the same request would meet the same limit again.
-const tooLarge = (message: string): LimitError =>
+export const tooLarge = (message: string): LimitError =>
   new LimitError('response-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
-
-/** Creates the error for the result of a tool. */
-export const resultTooLarge = tooLarge;
 
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>
