@@ -77,7 +77,6 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
   expire?(): void;
 }
 
-/** Whether a value is an async iterable, such as an async generator or a stream. */
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
@@ -178,7 +177,6 @@ export const utf8Bytes: (text: string) => Uint8Array<ArrayBuffer> = Buffer
   ? (text) => Buffer.from(text)
   : (text) => textEncoder.encode(text);
 
-/** Returns the length of a text in UTF-8, in bytes. */
 export const utf8Length: (text: string) => number = Buffer
   ? (text) => Buffer.byteLength(text)
   : (text) => textEncoder.encode(text).byteLength;

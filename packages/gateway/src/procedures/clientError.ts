@@ -37,7 +37,6 @@ export const isMapped = (error: TRPCError): boolean => originals.has(error);
 /** Returns the error of the application, which hooks and records have. */
 export const originalOf = (error: TRPCError): TRPCError => originals.get(error) ?? error;
 
-/** Whether `mapError` has returned an error of `declareErrors`. */
 export const isMappedDeclared = (error: TRPCError): error is DeclaredError =>
   error instanceof DeclaredError && isMapped(error);
 

@@ -157,7 +157,6 @@ function changeOf({ _zod }: ZodCheck): 'shorter' | 'other' | undefined {
 /** zod does not use its pattern of these formats, which does not accept `::ffff:192.0.2.1`. */
 const unusedPatterns = new Set(['cidrv6', 'ipv6']);
 
-/** Returns the patterns of checks, as zod writes them. */
 function patternsOf(checks: readonly ZodCheck[]): readonly RegExp[] {
   return checks.flatMap(({ _zod: { def } }) => {
     const { format = '', pattern, position } = def;

@@ -46,7 +46,6 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     return { handlers, listening: await serveSockets(() => accept, maxMessageSize, options) };
   }
 
-  /** Opens a WebSocket and returns both ends. */
   async function open(
     maxMessageSize?: number,
   ): Promise<{ client: WebSocket; server: RecordingHandler; listening: Listening }> {

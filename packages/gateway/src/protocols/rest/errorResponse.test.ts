@@ -85,7 +85,6 @@ async function send(target: string, options: Options, init: RequestInit = {}) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Reads the statuses that the body of a format states. */
 const formats: readonly (readonly [string, ErrorFormat, (body: Record<string, unknown>) => unknown])[] = [
   ['apiErrors', apiErrors, ({ status }) => status],
   ['problemDetails', problemDetails, ({ status }) => status],

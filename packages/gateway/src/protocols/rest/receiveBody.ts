@@ -33,7 +33,6 @@ export interface RawBody {
   readonly close?: () => Promise<unknown>;
 }
 
-/** A text field or a file of a form. */
 export type FormField = readonly [name: string, value: string | File];
 
 /**

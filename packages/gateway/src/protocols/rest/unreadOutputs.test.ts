@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import type { GatewayMeta, MediaWriter } from '../../procedures/meta.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 
-/** Writes a body that reads the rows. */
 const csv: MediaWriter = ({ rows }: { readonly rows: ReadableStream<string> }) =>
   (async function* () {
     for await (const row of rows) yield new TextEncoder().encode(`${row}\n`);
