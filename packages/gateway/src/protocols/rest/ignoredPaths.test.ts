@@ -1,14 +1,11 @@
-import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { type AnyTRPCRouter } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Telemetry } from '../../calls/telemetry.ts';
-import type { ResponseControls } from '../../http/response.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
-import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
-import { testGateway } from '../../testing/testGateway.ts';
-
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
+import type { RestMeta } from '../../procedures/meta.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
 
 const echo = (meta: RestMeta, input: z.ZodType) =>
   t.procedure
