@@ -153,10 +153,7 @@ export interface GatewayOptions<
    * compression: true
    */
   readonly compression?: boolean;
-  /**
-   * Records traces and metrics of requests and calls: `await openTelemetry()` of `trpc-gateway-runtime/opentelemetry`.
-   * Default: no telemetry.
-   */
+  /** Records traces and metrics of calls: `await openTelemetry()` of `trpc-gateway-runtime/opentelemetry`. Default: none. */
   readonly telemetry?: Telemetry | undefined;
   /**
    * Serves the clients of trpc-to-openapi 3.3 over REST, as `trpcToOpenApi()` of `trpc-gateway/trpc-to-openapi` sets it:

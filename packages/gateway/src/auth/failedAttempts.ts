@@ -41,10 +41,7 @@ export interface FailedAttempts {
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
 const rejectionTtlMs = 500;
 
-/**
- * How many rejections are remembered: 16 MB if each token fills `maxHeaderSize`. A script sends fewer within
- * `rejectionTtlMs`.
- */
+/** Most remembered rejections: 16 MB if each token fills `maxHeaderSize`. A script sends fewer within `rejectionTtlMs`. */
 const maxRejections = 1000;
 
 /**

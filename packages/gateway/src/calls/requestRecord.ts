@@ -32,10 +32,7 @@ export interface RequestRecord {
    * request that was rejected before its calls were read, such as with 401: what its head names.
    */
   readonly operation: string | undefined;
-  /**
-   * The existing procedures that the request called, one per call. Unknown names are left out, so these are safe as
-   * metric labels.
-   */
+  /** The existing procedures that the request called, one per call. Unknown names are left out: safe as metric labels. */
   readonly procedures: readonly string[];
   /** The number of calls in the request: the size of the batch. */
   readonly calls: number;

@@ -56,10 +56,7 @@ export function addRoute(table: RouteTable, path: string, handler: RouteHandler,
   if (method === 'GET') methods.set('HEAD', handler);
 }
 
-/**
- * Creates the route for the metadata of a protected resource. It is public and readable by pages of any origin, because
- * clients in browsers need it.
- */
+/** Creates the route of the metadata of a protected resource: public, and for pages of any origin, which may be clients. */
 export function metadataRoute(resource: ProtectedResource, scopes: readonly string[]): RouteHandler {
   const headers: readonly Header[] = [
     ['content-type', 'application/json'],

@@ -18,10 +18,7 @@ export function cpuMs(): number {
   return usage === undefined ? performance.now() : (usage.user + usage.system) / 1000;
 }
 
-/**
- * Runs a task in the next turn of the event loop. Without `setImmediate`, a timer is used, which may take some
- * milliseconds.
- */
+/** Runs a task in the next turn of the event loop. Without `setImmediate`, a timer does, which may take some milliseconds. */
 export const nextTurn: (task: () => void) => unknown =
   setImmediate ?? ((task: () => void) => setTimeout(task, 0));
 

@@ -65,10 +65,7 @@ export function isWritableHeader(header: Header): boolean {
  * one. When the client disconnects, the adapter calls the iterator's `return`, even while a `next` is pending.
  */
 export interface BodyStream extends AsyncIterable<Uint8Array> {
-  /**
-   * Ends an unlimited body (events) after the current event. Adapters call it at shutdown, and wait for bodies without
-   * it.
-   */
+  /** Ends an unlimited body (events) after the current event. Adapters call it at shutdown, and wait for other bodies. */
   end?(): void;
   /**
    * Ends a body that is a call of its own, and so has no `end`, with an error for its client. Adapters call it at the

@@ -1,7 +1,4 @@
-/**
- * The interface between adapters and the gateway: an adapter creates an `HttpRequest`, calls `handle` and writes the
- * response.
- */
+/** The interface between adapters and the gateway: an adapter creates a request, calls `handle` and writes the response. */
 
 import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';

@@ -8,10 +8,7 @@ import { parseFunction, type Parser } from './parseFunction.ts';
 
 type Middleware = ((options: unknown) => unknown) & { readonly _type?: string };
 
-/**
- * The parts of a procedure's `_def` that the gateway reads (@trpc/server 11.25). tRPC's type of `_def` lacks half of
- * them.
- */
+/** The parts of a procedure's `_def` that the gateway reads (@trpc/server 11.25). tRPC's type lacks half of them. */
 export interface ProcedureDefinition {
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: unknown;

@@ -241,10 +241,7 @@ interface LazyOptions {
   [callContext]?: SignalSource;
 }
 
-/**
- * The member `signal` on Bun. One descriptor for all calls, since objects with different getters would have different
- * hidden classes.
- */
+/** The member `signal` on Bun. One descriptor for all calls: other getters would make other hidden classes. */
 const lazySignal: PropertyDescriptor & ThisType<LazyOptions> = {
   configurable: true,
   enumerable: true,
@@ -299,10 +296,7 @@ export type MiddlewareResult =
 /** The `marker` of every result, by which tRPC recognises them. */
 export const marker = 'middlewareMarker';
 
-/**
- * One run of a stage, whose steps are those before a middleware or the resolver, the function itself, and those after
- * it.
- */
+/** One run of a stage, whose steps are those before a middleware or the resolver, the function itself, and those after it. */
 class StageRun {
   readonly procedure: Executable;
   readonly source: CallSource;

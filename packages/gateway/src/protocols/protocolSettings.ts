@@ -11,10 +11,7 @@ import type { ContextOptions } from '../procedures/contextOptions.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { Paths } from './paths.ts';
 
-/**
- * What every protocol receives from the gateway: what it serves, and how calls run. Each protocol extends it by what it
- * alone needs.
- */
+/** What every protocol receives from the gateway: what it serves, and how calls run. Each extends it by what it needs. */
 export interface ProtocolSettings {
   /** The procedures of the router by path, in its order. */
   readonly procedures: ReadonlyMap<string, Procedure>;

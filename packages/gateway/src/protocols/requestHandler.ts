@@ -262,10 +262,7 @@ export class RequestHandler {
     return pending && this.#options.calls.waitForPolicy(pending, context);
   }
 
-  /**
-   * Replaces the body of a REST error to which a policy has given another status, since the body states the status too
-   * (RFC 9457 §3.1.2).
-   */
+  /** Replaces the body of a REST error whose status a policy has changed, since it states the status (RFC 9457 §3.1.2). */
   #restate(context: RequestContext, response: OutgoingResponse, written: number): void {
     const { status } = response;
     if (context.protocol !== 'rest' || written < 400 || !isErrorStatus(status)) return;

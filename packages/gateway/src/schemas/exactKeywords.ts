@@ -201,10 +201,7 @@ function countsUnits(source: string): boolean {
   return /%[*+?]*(?:\|[^()]*)?\)*\{(?![01][,}])|%[*+?]*[()?:|]*%(?![*?]|\{0)/.test(atoms);
 }
 
-/**
- * Whether a regular expression means the same in JSON Schema, which has no flags and reads patterns with the flag `u`
- * (2020-12 §6.4).
- */
+/** Whether a pattern means the same in JSON Schema, which has no flags and reads patterns with `u` (2020-12 §6.4). */
 function isPortable(pattern: RegExp | undefined): boolean {
   if (pattern === undefined || /[imsv]/.test(pattern.flags)) return false;
   if (pattern.unicode) return true;

@@ -98,10 +98,7 @@ export class BodyBuffer {
     this.#source = source;
   }
 
-  /**
-   * Waits until the body is complete, reading has stopped because too much was dropped, the client has disconnected or
-   * `maxMs` have passed.
-   */
+  /** Waits until the body ends, too much of it was dropped, the client has disconnected, or `maxMs` have passed. */
   async whenEnded(maxMs: number): Promise<void> {
     const timer = setTimeout(() => this.#end(), maxMs).unref();
     while (!this.#hasEnded) await this.#change();

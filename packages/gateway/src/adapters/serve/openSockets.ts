@@ -11,10 +11,7 @@ import type { HttpRequest } from '../../http/request.ts';
  */
 const maxPingsPerSecond = 100;
 
-/**
- * Maximum time that a connection may outlive the close frame of the server: uWebSockets.js 20 ends it after 16 to 18 s
- * if the client does not.
- */
+/** Most time that a connection outlives a close frame: uWebSockets.js 20 ends it after 16 to 18 s if its client does not. */
 export const closedWithinMs = 18_000;
 
 /** If the limit is smaller, messages up to this size are received anyway, so that they can be rejected with 1009. */
@@ -180,10 +177,7 @@ export abstract class OpenSocket implements WebSocketPeer {
     this.terminate();
   }
 
-  /**
-   * Updates the count of unsent bytes. If the limit of all sockets is exceeded, this may close sockets, including this
-   * one.
-   */
+  /** Updates the count of unsent bytes. Above the limit of all sockets, this may close sockets, including this one. */
   updateUnsentBytes(): void {
     const previousBytes = this.unsentBytes;
     this.unsentBytes = this.isClosed ? 0 : this.waitingBytes();

@@ -47,10 +47,7 @@ class UwsSocket extends OpenSocket {
     if (!this.isClosed) this.#ws.close();
   }
 
-  /**
-   * After `end`, uWebSockets.js 20 can neither close the connection nor report its end. Both `end` and `close` call the
-   * close handler synchronously.
-   */
+  /** `end` and `close` call the close handler synchronously. After `end`, uWebSockets.js 20 cannot close or report an end. */
   protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
     setTimeout(onEnd, closedWithinMs).unref();
     this.#ws.end(code, reason);

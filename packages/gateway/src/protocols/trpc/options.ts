@@ -34,10 +34,7 @@ export interface TrpcOptions<Router extends AnyTRPCRouter> extends Pick<
   readonly maxBatchSize?: number;
 }
 
-/**
- * Merges the options with the gateway's: the gateway's `onError` is called first. Errors that `onError` throws or rejects
- * with are ignored.
- */
+/** Merges the gateway's options, whose `onError` is called first. What `onError` throws or rejects with is ignored. */
 export function trpcOptions<Router extends AnyTRPCRouter>(
   options: TrpcOptions<Router> = {},
   reportError: ReportError | undefined,

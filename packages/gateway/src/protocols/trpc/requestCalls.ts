@@ -323,10 +323,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   }
 }
 
-/**
- * Creates an error without a stack trace, which takes 6 of the 13 µs of a call to an unknown procedure and would show
- * only frames of the gateway.
- */
+/** Creates an error without a stack trace, which takes 6 of the 13 µs of an unknown call and has only frames of the gateway. */
 function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPCError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -81,10 +81,7 @@ export class Socket {
     this.send('{"id":null,"method":"reconnect"}');
   }
 
-  /**
-   * Reports an error and sends it to the client. It never throws: if encoding fails, the client receives a generic
-   * error.
-   */
+  /** Reports an error and sends it to the client. It never throws: if encoding fails, the client receives a generic error. */
   reportAndSendError(call: CallInfo, cause: unknown): void {
     this.sendShape(call, this.shapeOf(call, this.reportError(call, cause)));
   }
@@ -114,10 +111,7 @@ export class Socket {
     }
   }
 
-  /**
-   * Sends the shape of an error; a generic one if it cannot be encoded, without the router's transformer if that throws. It
-   * never throws.
-   */
+  /** Sends the shape of an error; if it cannot be encoded, a generic one, without a transformer that throws. Never throws. */
   sendShape(call: CallInfo, shape: object): void {
     try {
       this.#sendShape(call, shape);
