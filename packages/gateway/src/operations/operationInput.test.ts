@@ -2,13 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z40 } from 'zod-4.0';
 import type { RestMeta } from '../procedures/meta.ts';
-import { t, testGateway } from '../testing/testGateway.ts';
+import { echo, t, testGateway } from '../testing/testGateway.ts';
 
-const create = (rest: RestMeta, input: z.ZodType) => {
-  const base = t.procedure.meta({ openapi: rest }).input(input);
-  return testGateway(t.router({ a: rest.method === 'GET' ? base.query(() => 1) : base.mutation(() => 1) }));
-};
-
+const create = (rest: RestMeta, input: z.ZodType) => testGateway(t.router({ a: echo(rest, input) }));
 const get = (path: `/${string}` = '/x'): RestMeta => ({ method: 'GET', path });
 const post = (more: RestMeta = {}): RestMeta => ({ method: 'POST', path: '/x', ...more });
 const multipart = 'multipart/form-data';

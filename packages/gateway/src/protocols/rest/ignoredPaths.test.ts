@@ -2,7 +2,6 @@ import { type AnyTRPCRouter } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Telemetry } from '../../calls/telemetry.ts';
-import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
 import type { RestMeta } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
@@ -29,10 +28,7 @@ const router = t.router({
 type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
 
 async function start(options: Options, served: AnyTRPCRouter = router) {
-  const { fetch } = await testGateway(served, {
-    createContext: ({ response }: ContextOptions<unknown>) => ({ response }),
-    ...options,
-  });
+  const { fetch } = await testGateway(served, options);
   return (target: string, method = 'GET') => fetch(`http://pets.example${target}`, { method });
 }
 
