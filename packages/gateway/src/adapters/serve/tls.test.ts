@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { serve as serveOnNode } from '../node/serve.ts';
-import { adapters, dial, get, listenOn, ok } from './testing/dial.ts';
+import { adapters, dial, get, ok } from './testing/dial.ts';
 import { selfSigned } from '@petstore/testing/selfSigned';
-import { certificateFiles, dialTls, send, writeCertificate } from './testing/tls.ts';
+import { certificateFiles, dialTls, send } from './testing/tls.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 describe.each(adapters)('on $adapter', ({ serve, listen }) => {
@@ -67,22 +66,4 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
     const error = { name: 'CertificateError', message: expect.stringMatching(message) };
     await expect(serve({ handle: () => ok() }, { tls })).rejects.toMatchObject(error);
   });
-});
-
-it('reloadCertificate uses the new certificate and keeps open connections, and keeps it if the next one cannot be used', async () => {
-  const tls = await certificateFiles('old');
-  const listening = await listenOn(serveOnNode)(() => ok('x'), { tls });
-  const before = await dialTls(listening);
-  await writeCertificate(tls, 'new');
-  expect((await dialTls(listening)).name).toBe('old');
-  await listening.reloadCertificate();
-  expect((await dialTls(listening)).name).toBe('new');
-  expect(await send(before.socket)).toContain('200 OK');
-  await writeFile(tls.certFile, 'x');
-  const error = {
-    name: 'CertificateError',
-    message: expect.stringMatching(/cert\.pem cannot be read as PEM of a certificate/),
-  };
-  await expect(listening.reloadCertificate()).rejects.toMatchObject(error);
-  expect((await dialTls(listening)).name).toBe('new');
 });
