@@ -3,22 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Gateway } from './gateway.ts';
 import { GatewayError } from './checks/gatewayError.ts';
-import { type ResponseControls } from './http/response.ts';
-import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
+import type { RestMeta } from './procedures/meta.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { GatewayOptions } from './assembly/options.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './auth/schemes/bearer.ts';
-import { testGateway } from './testing/testGateway.ts';
-
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
-
-function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
-  const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
-  return rest.method === 'GET'
-    ? base.query(({ input: value }) => value)
-    : base.mutation(({ input: value }) => value);
-}
+import { echo, t, testGateway } from './testing/testGateway.ts';
 
 type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
 const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<Options> = {}) =>

@@ -33,10 +33,7 @@ export interface Gateway extends Service {
   readonly callsInFlight: () => number;
   /** Returns the number of invalid tokens that are remembered; 0 without `failedAttempts`. */
   readonly rejectedTokens: () => number;
-  /**
-   * Whether responses to idempotency keys are stored in the memory of this process only. Another process then runs a
-   * repeated call again.
-   */
+  /** Whether responses to idempotency keys are in this process's memory only: another process runs a repeated call again. */
   readonly hasLocalIdempotencyKeys: boolean;
   /** Returns the OpenAPI document of the procedures with REST metadata. The first call generates it. */
   readonly document: () => Promise<OpenApiDocument>;

@@ -4,7 +4,7 @@ import * as client from './client/index.ts';
 import * as root from './index.ts';
 import * as options from './checks/index.ts';
 import * as meta from './procedures.ts';
-import * as trpcToOpenApi from './trpcToOpenApi/index.ts';
+import * as trpcToOpenApi from './trpcToOpenApi/trpcToOpenApi.ts';
 import * as bun from './adapters/bun/serve.ts';
 import * as ofAdapters from './adapters/serve/index.ts';
 
@@ -43,11 +43,7 @@ it('the entry points export exactly these values', () => {
     'reservePort',
     'serveRules',
   ]);
-  expect(Object.keys(trpcToOpenApi).toSorted()).toEqual([
-    'trpcToOpenApi',
-    'trpcToOpenApiDocument',
-    'trpcToOpenApiErrors',
-  ]);
+  expect(Object.keys(trpcToOpenApi).toSorted()).toEqual(['trpcToOpenApi', 'trpcToOpenApiErrors']);
   const ofServer = ['CertificateError', 'ListenError', 'reservePort', 'serve'];
   expect(Object.keys(bun).toSorted()).toEqual(ofServer);
 });

@@ -116,14 +116,6 @@ describe('packages/gateway/src', () => {
     expect([...imports].filter(([, targets]) => targets.includes(jwt))).toEqual([]);
   });
 
-  it('only trpcToOpenApiDocument imports the optional peer trpc-to-openapi, when it writes a document', () => {
-    const text = (file: string) => readFileSync(join(source, file), 'utf8');
-    expect(files.filter((file) => /from 'trpc-to-openapi'/.test(text(file)))).toEqual([]);
-    expect(files.filter((file) => /import\('trpc-to-openapi'\)/.test(text(file)))).toEqual([
-      'trpcToOpenApi/trpcToOpenApiDocument.ts',
-    ]);
-  });
-
   it('no published file starts a program, or runs text as code', () => {
     const text = (file: string) => readFileSync(join(source, file), 'utf8');
     const runs = /node:(?:child_process|vm)'|\beval\(|\bnew Function\(/;

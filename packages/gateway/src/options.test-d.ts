@@ -1,6 +1,7 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import { expectTypeOf, test } from 'vitest';
+import type { Fetch } from './adapters/fetch/fetch.ts';
 import { createGateway } from './gateway.ts';
 import { apiKey } from './auth/schemes/apiKey.ts';
 import { bearer } from './auth/schemes/bearer.ts';
@@ -133,4 +134,8 @@ test('a policy sees the metadata of procedures with its type', () => {
     },
   };
   expectTypeOf(policy).toExtend<Policy>();
+});
+
+test('gateway.fetch is assignable to the types of fetch', () => {
+  expectTypeOf<Fetch>().toExtend<typeof fetch>();
 });

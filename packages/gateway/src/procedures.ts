@@ -20,7 +20,7 @@ export type {
   UploadLimits,
 } from './procedures/meta.ts';
 export { resyncDefinition, resyncErrors } from './procedures/resync.ts';
-export { isTrpcError } from './procedures/isTrpcError.ts';
+export { isTrpcError } from './procedures/clientError.ts';
 export { type Limit, LimitError } from './procedures/limitError.ts';
 export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
 export type { ResponseControls } from './http/response.ts';

@@ -22,7 +22,7 @@ const apps: readonly App[] = [
   ['next16', 'pnpm', '11.17.0', '4.1.13', '5.9.3', ...react, ...trpcReact],
   ['node', 'yarn4', '11.8.0', '4.0.17', '5.7.3', ...react, '@trpc/react-query@11.8.0'],
   ['node', 'npm', '11.0.0', '4.4.3', '5.7.3'],
-  ['commonjs', 'pnpm', '11.17.0', '3.25.76', '5.8.3', 'trpc-to-openapi@2.3.2', 'zod-openapi@4.2.4'],
+  ['commonjs', 'pnpm', '11.17.0', '3.25.76', '5.8.3'],
   ['commonjs', 'yarn', 'newest', 'newest', '7.0.2'],
   ['rollup', 'npm', '11.8.0', '4.1.13', '6.0.3'],
   ['vite7', 'yarn4', '11.8.0', '4.0.17', '5.9.3'],

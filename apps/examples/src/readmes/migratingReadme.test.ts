@@ -135,6 +135,8 @@ test('clients of the app of the page from-trpc-to-openapi get the same responses
   for (const call of calls) {
     expect({ call, ...(await send(after, call)) }).toEqual({ call, ...(await send(before, call)) });
   }
+  const document = async (host: string) => (await fetch(`http://${host}/openapi.json`)).text();
+  expect(await document(after)).toBe(await document(before));
 });
 
 test('the app of the page from-trpc-to-openapi maps errors by the options that the page prints', async () => {

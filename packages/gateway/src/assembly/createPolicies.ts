@@ -9,9 +9,10 @@ import { createClientAddress, type ClientAddress } from '../calls/clientAddress.
 import { errorMapper, type ToError } from '../calls/mapError.ts';
 import { requirePolicies } from '../calls/policy.ts';
 import { Recorder } from '../calls/recorder.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { clientTimeoutPolicy, type RequestPolicy } from '../calls/requestContext.ts';
 import { GatewayError } from '../checks/gatewayError.ts';
-import { describedHeaders } from '../openapi/describedHeaders.ts';
+import type { Operation } from '../operations/operation.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { corsPolicy } from '../policies/cors.ts';
 import { createIdempotency, type Idempotency } from '../policies/idempotency.ts';
@@ -30,9 +31,7 @@ export interface SharedPolicies {
   readonly recorder: Recorder;
   /** Applies `mapError`; `undefined` without it. */
   readonly mapError: ToError | undefined;
-  /** `undefined` without the option. */
   readonly failedAttempts: FailedAttempts | undefined;
-  /** `undefined` without the option. */
   readonly rateLimit: RateLimit<unknown> | undefined;
   /** `undefined` if no procedure has responses that the gateway stores. */
   readonly idempotency: Idempotency | undefined;
@@ -97,3 +96,14 @@ function requireCaller({ path }: Procedure): never {
     `Procedure "${path}" accepts idempotency keys, but without authentication all clients share theirs, and receive each other's responses. Set idempotency: { caller: ({ request }) => … }, which returns what names the user, such as the value of the session cookie; or () => undefined, if everyone may receive every response.`,
   );
 }
+
+/** Returns the response headers of all operations, which CORS exposes automatically. */
+const describedHeaders = (
+  operations: readonly Operation[],
+  schemes: readonly Scheme[],
+): readonly string[] => [
+  ...operations.flatMap(({ rest }) =>
+    Object.keys({ ...rest.responseHeaders?._zod.def.shape, ...rest.headers }),
+  ),
+  ...(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),
+];

@@ -27,7 +27,6 @@ import type { ServedService } from './readService.ts';
 /** The protocols of a gateway, which read requests into calls and encode their outcomes. */
 export interface ServedProtocols {
   readonly protocols: Protocols;
-  /** tRPC over WebSocket. */
   readonly sockets: WebSockets;
   readonly rejectionResponse: RejectionResponse;
   /** Returns the route pattern of a path, a label for telemetry. */

@@ -17,7 +17,6 @@ import {
 import type { AnyGatewayOptions } from './options.ts';
 import { compatibility } from '../procedures/readMeta.ts';
 
-/** The rules of the members of an option. */
 type MemberRules<Name extends keyof AnyGatewayOptions> = OptionRules<NonNullable<AnyGatewayOptions[Name]>>;
 
 const object = (example?: string, members?: OptionRule['members']) =>
@@ -56,7 +55,6 @@ const documentRules: MemberRules<'document'> = {
   transform: callback,
 };
 
-/** The rules of the options of `createGateway`. */
 export const gatewayRules: OptionRules<AnyGatewayOptions> = {
   router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
   // Checked by `schemesOf`.

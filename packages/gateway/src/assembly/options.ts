@@ -55,9 +55,7 @@ export interface GatewayOptions<
    * Default: as in tRPC's adapters, but at most `maxInFlight` calls in a batch.
    */
   readonly trpc?: TrpcOptions<Router>;
-  /**
-   * Heartbeats of WebSockets, which are served at `trpcBasePath`. Default: none.
-   */
+  /** Heartbeats of WebSockets, which are served at `trpcBasePath`. Default: none. */
   readonly sockets?: SocketOptions;
   /**
    * Serves procedures with `mcp` in their metadata, and those that its option `tools` chooses, as tools of the Model
@@ -155,10 +153,7 @@ export interface GatewayOptions<
    * compression: true
    */
   readonly compression?: boolean;
-  /**
-   * Records traces and metrics of requests and calls: `await openTelemetry()` of `trpc-gateway-runtime/opentelemetry`.
-   * Default: no telemetry.
-   */
+  /** Records traces and metrics of calls: `await openTelemetry()` of `trpc-gateway-runtime/opentelemetry`. Default: none. */
   readonly telemetry?: Telemetry | undefined;
   /**
    * Serves the clients of trpc-to-openapi 3.3 over REST, as `trpcToOpenApi()` of `trpc-gateway/trpc-to-openapi` sets it:

@@ -26,7 +26,6 @@ export interface ServedService extends Pick<
   readonly ownOrigin: string | undefined;
   /** Maximum size of a body that is read in chunks, in bytes: that of the largest upload. */
   readonly maxStreamSize: number;
-  /** The schemes of `authentication`; none without it. */
   readonly schemes: readonly Scheme[];
   /** All scopes that procedures require. */
   readonly scopes: readonly string[];

@@ -13,7 +13,6 @@ afterEach(() => {
 
 const request = {} as HttpRequest;
 
-/** Creates a watch with a bearer scheme. */
 function watchOf(verify: Verify<string>) {
   const watch = createCredentialWatch();
   const scheme = bearer({ verify });

@@ -16,7 +16,6 @@ export interface FailedAttemptsOptions {
 
 /** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
 export interface FailedAttempts {
-  /** Returns the number of remembered rejections. */
   rememberedRejections(): number;
   /** Whether this credential was verified and rejected a moment ago. */
   wasRejected(token: string): boolean;
@@ -42,10 +41,7 @@ export interface FailedAttempts {
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
 const rejectionTtlMs = 500;
 
-/**
- * How many rejections are remembered: 16 MB if each token fills `maxHeaderSize`. A script sends fewer within
- * `rejectionTtlMs`.
- */
+/** Most remembered rejections: 16 MB if each token fills `maxHeaderSize`. A script sends fewer within `rejectionTtlMs`. */
 const maxRejections = 1000;
 
 /**

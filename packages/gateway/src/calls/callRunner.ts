@@ -95,9 +95,7 @@ export class CallRunner implements RequestPolicy {
     void outcome.then((settled) => this.#settle(pending, settled, mayBeAsync));
   }
 
-  /**
-   * Waits for something that calls need, such as a context, until the context's deadline. It counts as a call meanwhile.
-   */
+  /** Waits for what calls need, such as a context, until the context's deadline. It counts as a call meanwhile. */
   wait(promise: PromiseLike<unknown>, context: CallContext, onOutcome: (outcome: unknown) => void): void {
     const pending = new PendingCall(context, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
     this.#deadlines.add(pending);

@@ -1,4 +1,4 @@
-import { performance, unref, type Timer } from '../http/eventLoop.ts';
+import { longestTimer, performance, unref, type Timer } from '../http/eventLoop.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { CallContext } from './requestContext.ts';
@@ -45,7 +45,6 @@ export class Deadlines {
   /** The oldest and the newest. */
   #first: PendingCall | undefined = undefined;
   #last: PendingCall | undefined = undefined;
-  /** The number of pending calls. */
   size = 0;
   #timer: Timer | undefined;
   /** When the timer fires (`performance.now()`). */
@@ -115,9 +114,6 @@ export class Deadlines {
     if (next < this.#sweepsAt) this.#sweepIn(next);
   }
 }
-
-/** The longest delay of `setTimeout`, in milliseconds. A longer one would fire immediately. */
-export const longestTimer = 2 ** 31 - 1;
 
 function timedOut({ clientTimeout, deadline, timeoutMs }: CallContext, defaultTimeoutMs: number): LimitError {
   const limit =

@@ -34,7 +34,6 @@ export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotenc
 export const parseKey = (value: string): string | undefined =>
   quotedKey.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? unquotedKey.exec(value)?.[0];
 
-/** Creates the error for a missing key. */
 export const keyRequired = () =>
   new TRPCError({
     code: 'BAD_REQUEST',

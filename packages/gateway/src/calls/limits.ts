@@ -1,9 +1,6 @@
 /** Limits of a request or a call that the author of a service sets. `Infinity` disables a limit. */
 export interface Limits {
-  /**
-   * The largest request body, and the largest message of a WebSocket, in bytes. A larger one is rejected with 413.
-   * Default: 1048576 (1 MiB).
-   */
+  /** The largest request body and message of a WebSocket, in bytes. Larger ones get 413. Default: 1048576 (1 MiB). */
   readonly maxBodySize: number;
   /**
    * The largest JSON response, in bytes. A larger one is replaced by a 413; its call has already run.
@@ -60,7 +57,6 @@ const fixedLimits = (maxBodySize: number) => ({
   maxJsonContainers: Math.max(65_536, Math.floor(maxBodySize / 16)),
 });
 
-/** All limits of a request or a call. */
 export type AllLimits = Limits & Readonly<ReturnType<typeof fixedLimits>>;
 
 /** Returns all limits, with defaults for those that the options leave out. */

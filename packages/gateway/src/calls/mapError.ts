@@ -1,9 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import { requireSync } from '../http/hooks.ts';
-import { isMapped, mappedError } from '../procedures/clientError.ts';
+import { isMapped, isTrpcError, mappedError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { isTrpcError } from '../procedures/isTrpcError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
 /** Converts anything that the application has thrown to the error of its call, as clients receive it. */

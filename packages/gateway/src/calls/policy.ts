@@ -4,9 +4,8 @@ import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { callback, optional, type OptionRules, requireOptions } from '../checks/optionRules.ts';
 import type { PolicyResponse } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { clientError } from '../procedures/clientError.ts';
+import { clientError, isTrpcError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { isTrpcError } from '../procedures/isTrpcError.ts';
 import type { DescribedProcedure } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { Via } from '../procedures/via.ts';
@@ -140,7 +139,6 @@ export interface PolicySteps<Each> {
   readonly settling: readonly Each[];
 }
 
-/** Splits policies into their steps. */
 export function policySteps<Each, Response>(
   policies: readonly PolicyFor<Each, Response>[],
 ): PolicySteps<PolicyFor<Each, Response>> {

@@ -12,7 +12,6 @@ export function rejectContentEncoding(request: HttpRequest): void {
   throw new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }
 
-/** Creates the error of a call whose client disconnected. */
 export const clientClosedError = (cause: unknown): TRPCError =>
   new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
 

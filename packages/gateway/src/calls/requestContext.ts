@@ -8,11 +8,10 @@ import type { Procedure } from '../procedures/procedure.ts';
 import type { Via } from '../procedures/via.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import { RequestOutcome } from './requestOutcome.ts';
-import { RequestVia, type SentMessage } from './requestVia.ts';
+import { RequestVia, type CallerInfo } from './requestVia.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
-/** The timeout that the client set for its request. */
 export interface ClientTimeout {
   readonly ms: number;
   /** When it ends (`performance.now()`). */
@@ -26,7 +25,6 @@ export class CallContext {
   deadline: number | undefined = undefined;
   /** `undefined` if the client set no timeout. */
   clientTimeout: ClientTimeout | undefined = undefined;
-  /** `undefined` without telemetry. */
   telemetry: Pick<RequestTelemetry, 'call'> | undefined = undefined;
   /** The timeout of its calls, in milliseconds; `undefined` for `callTimeoutMs`. */
   readonly timeoutMs: number | undefined;
@@ -58,9 +56,7 @@ export class CallContext {
     this.deadline = Math.min(ownDeadline, this.clientTimeout?.endsAt ?? Infinity);
   }
 
-  /**
-   * Aborts with its parent and at the deadline. It is created on first use, because it costs as much as a small call.
-   */
+  /** Aborts with its parent and at the deadline. It is created on first use, because it costs as much as a small call. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -106,10 +102,9 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   identity: Identity | undefined = undefined;
   /** The verified credential; `undefined` without one. It may be revoked while a stream is open. */
   credential: string | undefined = undefined;
-  /** The scheme of the credential. */
   scheme: Scheme<Identity> | undefined = undefined;
-  /** The message (MCP only), after it was read. */
-  message: SentMessage | undefined = undefined;
+  /** What the body says of the caller, after it was read (MCP only). */
+  caller: CallerInfo | undefined = undefined;
   /** All scopes of the procedures that were rejected for a missing scope. */
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */

@@ -40,10 +40,7 @@ export class RequestOutcome {
   /** The code of the error that ended the whole request, and so each of its calls. */
   requestCode: string | undefined = undefined;
 
-  /**
-   * Records the error of one call. The first error of a call counts; after its client has disconnected, it is a consequence
-   * of that.
-   */
+  /** Records the error of one call. Its first error counts; after a disconnect, an error is a consequence of that. */
   callFailed(error: TRPCError, index: number, isAborted: boolean): void {
     this.errorCode = codeOf(error);
     if (this.isLate || this.failedCodes?.has(index)) return;

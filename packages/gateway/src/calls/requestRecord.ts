@@ -24,7 +24,7 @@ export interface RequestRecord {
   /** The path as received, without the query string, which may contain secrets. */
   readonly path: string;
   /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
-  readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
+  readonly protocol: Via['protocol'];
   /** Through what the caller acts. Clients choose some of it, so it is not safe as a metric label. */
   readonly via: Via;
   /**
@@ -32,10 +32,7 @@ export interface RequestRecord {
    * request that was rejected before its calls were read, such as with 401: what its head names.
    */
   readonly operation: string | undefined;
-  /**
-   * The existing procedures that the request called, one per call. Unknown names are left out, so these are safe as
-   * metric labels.
-   */
+  /** The existing procedures that the request called, one per call. Unknown names are left out: safe as metric labels. */
   readonly procedures: readonly string[];
   /** The number of calls in the request: the size of the batch. */
   readonly calls: number;

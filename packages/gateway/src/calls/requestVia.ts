@@ -3,9 +3,9 @@ import type { HttpRequest } from '../http/request.ts';
 import type { DeclaredClient, Via } from '../procedures/via.ts';
 import type { Scheme } from './scheme.ts';
 
-/** A message of MCP, as far as it says who sends it. */
-export interface SentMessage {
-  /** As received. */
+/** What a request says of its caller beside its headers. */
+export interface CallerInfo {
+  /** As received: the name and the version of the client. */
   readonly clientInfo: unknown;
   readonly tool?: { readonly name: string };
 }
@@ -13,7 +13,7 @@ export interface SentMessage {
 /** What is known of a request. */
 interface ViaSource extends Pick<Via, 'protocol'> {
   readonly request: Pick<HttpRequest, 'header'>;
-  readonly message: SentMessage | undefined;
+  readonly caller: CallerInfo | undefined;
   readonly credential: string | undefined;
   readonly scheme: Pick<Scheme, 'oauthClient'> | undefined;
 }
@@ -28,11 +28,11 @@ export class RequestVia implements Via {
   readonly #credential: string | undefined;
   readonly #scheme: ViaSource['scheme'];
 
-  constructor({ credential, message, protocol, request, scheme }: ViaSource) {
+  constructor({ caller, credential, protocol, request, scheme }: ViaSource) {
     this.protocol = protocol;
-    this.tool = message?.tool?.name;
+    this.tool = caller?.tool?.name;
     this.#request = request;
-    this.#clientInfo = message?.clientInfo;
+    this.#clientInfo = caller?.clientInfo;
     this.#credential = credential;
     this.#scheme = scheme;
   }

@@ -7,9 +7,7 @@ export const maxStringLength = 2 ** 29 - 24;
 /** Returns the effective limit: `maxBytes`, or the longest possible string. */
 const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength);
 
-/**
- * Whether a text is too large. It checks the length first, which is cheap: a UTF-16 code unit is 1 to 3 bytes in UTF-8.
- */
+/** Whether a text is too large. Its length is checked first, which is cheap: a UTF-16 code unit is 1 to 3 UTF-8 bytes. */
 export const isLarger = (text: string, maxBytes: number): boolean =>
   text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes);
 
@@ -49,11 +47,8 @@ export function requireBytes(text: string, other: string, maxBytes: number): voi
 }
 
 // 413, not 503: the same request would meet the same limit again.
-const tooLarge = (message: string): LimitError =>
+export const tooLarge = (message: string): LimitError =>
   new LimitError('response-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
-
-/** Creates the error for the result of a tool. */
-export const resultTooLarge = tooLarge;
 
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>
@@ -64,7 +59,6 @@ export const responseTooLarge = (maxBytes: number): LimitError =>
 /** Size of an error up to which it is not replaced, in bytes: its replacement would not be smaller. */
 const smallErrorBytes = 1000;
 
-/** Returns the largest size of an error, in bytes. */
 export const maxErrorBytes = (maxBytes: number): number => Math.max(maxBytes, smallErrorBytes);
 
 /** Creates the error that replaces one whose text is too large. */

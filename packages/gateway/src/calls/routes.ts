@@ -17,9 +17,7 @@ export type RouteHandler = (
 /** Routes by path (`'/health'`, for `GET` and `HEAD`), or by method and path (`'POST /webhooks/stripe'`). */
 export type Routes = Readonly<Record<`/${string}` | `${Uppercase<string>} /${string}`, RouteHandler>>;
 
-/**
- * Methods that routes cannot use: `HEAD` follows `GET`, the gateway handles `OPTIONS`, and the others are for proxies.
- */
+/** Methods that routes cannot use: `HEAD` follows `GET`, the gateway handles `OPTIONS`, the others are for proxies. */
 const reservedMethods: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
 
 /** The routes beside the router, by path and method; `HEAD` is that of `GET`. Paths are compared exactly. */
@@ -58,10 +56,7 @@ export function addRoute(table: RouteTable, path: string, handler: RouteHandler,
   if (method === 'GET') methods.set('HEAD', handler);
 }
 
-/**
- * Creates the route for the metadata of a protected resource. It is public and readable by pages of any origin, because
- * clients in browsers need it.
- */
+/** Creates the route of the metadata of a protected resource: public, and for pages of any origin, which may be clients. */
 export function metadataRoute(resource: ProtectedResource, scopes: readonly string[]): RouteHandler {
   const headers: readonly Header[] = [
     ['content-type', 'application/json'],

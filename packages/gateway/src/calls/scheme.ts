@@ -78,10 +78,7 @@ export interface Scheme<Identity = unknown> {
    */
   read(source: HeaderSource, request: HttpRequest): string | null | undefined;
   readonly verify: Verify<Identity>;
-  /**
-   * Returns the scopes of an identity, synchronously. Without this function, the scheme cannot call procedures that
-   * require scopes.
-   */
+  /** Returns the scopes of an identity, synchronously. Without it, the scheme cannot call procedures that require scopes. */
   scopes?(this: void, identity: Identity): readonly string[];
   /** Returns the OAuth client to which a verified credential was issued. Without this function, it is not known. */
   oauthClient?(this: void, credential: string): string | undefined;

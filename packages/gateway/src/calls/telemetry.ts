@@ -21,10 +21,7 @@ export interface ObservedRequest {
   readonly route: string | undefined;
   /** The scheme of the URL that clients use: the scheme of `publicUrl` if it is set, otherwise of the connection. */
   readonly scheme: 'http' | 'https';
-  /**
-   * The address that limits count by: the client's address behind `trustProxy`, for IPv6 its /64 network. `''` if it is
-   * unknown.
-   */
+  /** The address that limits count by: the client's behind `trustProxy`, for IPv6 its /64 network. `''` if unknown. */
   readonly clientAddress: string;
 }
 

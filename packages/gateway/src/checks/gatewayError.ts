@@ -1,9 +1,6 @@
 import './nodeVersion.ts';
 
-/**
- * Thrown at start for an invalid router or invalid options, by `createGateway`, `serve` and others. The message has one
- * line per problem, with the fix.
- */
+/** Thrown at start for an invalid router or options, by `createGateway` and others. Each problem is a line, with the fix. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   // Not an own property, which Node would print below the message.

@@ -17,10 +17,7 @@ interface CallContext {
 
 export const contextOf = ({ context }: Pick<Operation, 'context'>): CallContext => context;
 
-/**
- * Whether a call has an idempotency key. Use it as the condition of a `splitLink` that sends these calls by `httpLink`:
- * a batch cannot have a key.
- */
+/** Whether a call has an idempotency key: the condition of a `splitLink` to `httpLink`, since a batch cannot have a key. */
 export const hasIdempotencyKey = (op: Operation): boolean =>
   op.type === 'mutation' && contextOf(op).idempotencyKey !== undefined;
 

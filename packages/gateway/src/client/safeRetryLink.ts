@@ -1,6 +1,7 @@
 import { TRPCClientError, type TRPCLink } from '@trpc/client';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { observable, type Unsubscribable } from '@trpc/server/observable';
+import { longestTimer } from '../http/eventLoop.ts';
 import { contextOf, type RetriedCall } from './callHeaders.ts';
 
 /** Union of the paths of a router's mutations, such as `'pets.create'`. */
@@ -39,15 +40,10 @@ export interface SafeRetryOptions<Router extends AnyTRPCRouter> {
 /** Maximum delay before the second attempt; it doubles with each further attempt. */
 const firstDelayMs = 200;
 
-/** Longest delay of `setTimeout`. A longer timer would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
-
 /** Too many requests, and errors of proxies and overloaded servers. */
 const retriedStatuses: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
 
-/**
- * Names of errors of `fetch`, and of a body that is not JSON (`SyntaxError`): it was truncated, or comes from a proxy.
- */
+/** Names of errors of `fetch`, and of a body that is not JSON (`SyntaxError`): it was truncated or is a proxy's. */
 const networkErrors: ReadonlySet<string | undefined> = new Set(['TypeError', 'NetworkError', 'SyntaxError']);
 
 /**
@@ -108,7 +104,7 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
 
         const abort = () => observer.error(TRPCClientError.from(op.signal?.reason as Error));
         const timeout =
-          timeoutMs > longestTimerMs
+          timeoutMs > longestTimer
             ? undefined
             : setTimeout(() => observer.error(timeoutError(timeoutMs)), timeoutMs);
         op.signal?.addEventListener('abort', abort, { once: true });
@@ -148,10 +144,7 @@ function timeoutError(ms: number) {
 // The date formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, and without a zone `Sun Nov  6 08:49:37 1994`.
 const httpDatePattern = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,? [-\w :]+$/;
 
-/**
- * Parses `Retry-After` (RFC 9110 §10.2.3), a number of seconds or a date, to a delay in milliseconds. Returns
- * `undefined` for any other value.
- */
+/** Parses `Retry-After` (RFC 9110 §10.2.3), seconds or a date, to milliseconds; `undefined` for any other value. */
 export function retryAfterMs(value: string, now = Date.now()): number | undefined {
   if (/^\d+$/.test(value)) return Number(value) * 1000;
   if (!httpDatePattern.test(value)) return undefined;

@@ -78,7 +78,6 @@ function reasonsLeftOut({ leftOut, served }: Started, part: 'rest' | 'mcp'): rea
   return [...served.leftOut[part], ...rejected];
 }
 
-/** Returns a line for each reason, with the procedures that have it. */
 function leftOutLines(protocol: string, reasons: readonly Reason[]): readonly string[] {
   if (reasons.length === 0) return [];
   const same = Map.groupBy(reasons, ([, reason]) => reason);

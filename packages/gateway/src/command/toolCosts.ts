@@ -1,7 +1,6 @@
 import type { Gateway } from '../gateway.ts';
 import { charactersPerToken, estimateTokens } from '../protocols/mcp/toolWarnings.ts';
 
-/** An entry of `tools/list`. */
 interface ListedTool {
   readonly name: string;
   readonly description?: string;

@@ -42,10 +42,7 @@ export function discardAsync(value: AsyncValue): void {
  */
 export const discardOutput = (output: unknown): void => visitAsync(output, discardAsync);
 
-/**
- * Ignores the rejections of the promises in an output before it is sent or discarded, since a promise may reject before
- * that. It never throws.
- */
+/** Ignores the rejections of promises in an output that is not sent yet, since they may reject before. It never throws. */
 export const ignoreRejections = (output: unknown): void => visitAsync(output, ignoreError);
 
 /** Discards the result of an iterator that nothing waits for any more. */

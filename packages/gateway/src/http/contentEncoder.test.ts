@@ -6,14 +6,12 @@ import type { BodyStream } from './response.ts';
 
 const codings: readonly ContentCoding[] = ['zstd', 'br', 'gzip'];
 
-/** Returns the iterator of a source in a coding. */
 function encoded(source: BodyStream, coding: ContentCoding = 'gzip') {
   const encoder = contentEncoders().get(coding);
   if (encoder === undefined) throw new Error(`This runtime has no ${coding}.`);
   return (encodeBody(source, coding, encoder) as BodyStream)[Symbol.asyncIterator]();
 }
 
-/** Reads chunks until their text is a given one. */
 async function readUntil(iterator: AsyncIterator<Uint8Array>, text: string): Promise<void> {
   const chunks: Uint8Array[] = [];
   const decoded = () => String(gunzipSync(Buffer.concat(chunks), { finishFlush: constants.Z_SYNC_FLUSH }));

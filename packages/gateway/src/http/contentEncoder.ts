@@ -5,7 +5,6 @@ import { type BodyStream, discardStream, type HttpResponse, utf8Bytes } from './
 /** A content coding that responses may have: `gzip` (RFC 9110 §8.4.1.3), `br` (RFC 7932) or `zstd` (RFC 9659). */
 export type ContentCoding = 'br' | 'gzip' | 'zstd';
 
-/** Encodes bodies in one content coding. */
 export interface ContentEncoder {
   encode(bytes: Uint8Array): Uint8Array;
   /** Encodes on another thread, for bodies that would block the event loop. */

@@ -18,10 +18,7 @@ export function cpuMs(): number {
   return usage === undefined ? performance.now() : (usage.user + usage.system) / 1000;
 }
 
-/**
- * Runs a task in the next turn of the event loop. Without `setImmediate`, a timer is used, which may take some
- * milliseconds.
- */
+/** Runs a task in the next turn of the event loop. Without `setImmediate`, a timer does, which may take some milliseconds. */
 export const nextTurn: (task: () => void) => unknown =
   setImmediate ?? ((task: () => void) => setTimeout(task, 0));
 
@@ -30,6 +27,9 @@ export const afterPromises: (task: () => void) => void = process?.nextTick
   ? // Within a handler of uWebSockets.js, a tick alone would run before these callbacks.
     (task) => queueMicrotask(() => process.nextTick?.(task))
   : nextTurn;
+
+/** The longest delay of `setTimeout`, in milliseconds. A longer one would fire immediately. */
+export const longestTimer = 2 ** 31 - 1;
 
 export type Timer = ReturnType<typeof setTimeout>;
 

@@ -12,9 +12,6 @@ export const eventStreamHeaders: readonly Header[] = [
 export const isEventSource = (request: Pick<HttpRequest, 'header'>): boolean =>
   request.header('accept') === 'text/event-stream';
 
-/**
- * Returns the field of a stream that says when an `EventSource` connects again. Adds up to a second, so that not all clients come
- * back at once.
- */
+/** Returns the field of a stream by which an `EventSource` connects again, up to a second later so that not all do at once. */
 export const retryField = (seconds: number): string =>
   `retry: ${Math.round((seconds + Math.random()) * 1000)}\n`;

@@ -87,9 +87,7 @@ export async function* parseMultipart(
 const hyphen = 0x2d;
 const carriageReturn = 0x0d;
 
-/**
- * Creates the search for a text by Horspool's algorithm: it inspects about one byte in n for a text of n bytes.
- */
+/** Creates the search for a text by Horspool's algorithm: it inspects about one byte in n for a text of n bytes. */
 function createSearch(text: string) {
   const bytes = encoder.encode(text);
   const last = bytes.length - 1;

@@ -1,8 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { endless } from '../testing/streams.ts';
-import { headersOf, OutgoingResponse, reportedStream, statusText } from './response.ts';
+import { headersOf, OutgoingResponse, reportedStream } from './response.ts';
 
 it('return of a reported stream reports the end at once, even if the source never returns', async () => {
   const seen: unknown[] = [];
@@ -44,11 +43,6 @@ it.each<[how: string, next: () => Promise<Uint8Array>, error: unknown]>([
   for (let requests = 0; requests < 5; requests += 1) await iterator.next().catch(() => {});
   await iterator.return?.();
   expect([ends, seen.returned]).toEqual([[error], 1]);
-});
-
-it('statusText returns the same phrases as STATUS_CODES of Node', () => {
-  const statuses = Object.keys(STATUS_CODES).map(Number);
-  expect(statuses.map(statusText)).toEqual(Object.values(STATUS_CODES));
 });
 
 const shared = [['content-type', 'text/plain']] as const;

@@ -40,9 +40,7 @@ const unsafeBytes = /[\0\r\n]/;
 /** Headers that frame the message. Only the adapter writes them. */
 const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$/i;
 
-/**
- * Cache of names that passed the checks. Limited in size, since a service may generate a new name for each response.
- */
+/** Cache of names that passed the checks. Limited in size, since a service may generate a new name per response. */
 const writableNames = new Set<string>();
 
 /**
@@ -66,10 +64,7 @@ export function isWritableHeader(header: Header): boolean {
  * one. When the client disconnects, the adapter calls the iterator's `return`, even while a `next` is pending.
  */
 export interface BodyStream extends AsyncIterable<Uint8Array> {
-  /**
-   * Ends an unlimited body (events) after the current event. Adapters call it at shutdown, and wait for bodies without
-   * it.
-   */
+  /** Ends an unlimited body (events) after the current event. Adapters call it at shutdown, and wait for other bodies. */
   end?(): void;
   /**
    * Ends a body that is a call of its own, and so has no `end`, with an error for its client. Adapters call it at the
@@ -78,7 +73,6 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
   expire?(): void;
 }
 
-/** Whether a value is an async iterable, such as an async generator or a stream. */
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
@@ -179,7 +173,6 @@ export const utf8Bytes: (text: string) => Uint8Array<ArrayBuffer> = Buffer
   ? (text) => Buffer.from(text)
   : (text) => textEncoder.encode(text);
 
-/** Returns the length of a text in UTF-8, in bytes. */
 export const utf8Length: (text: string) => number = Buffer
   ? (text) => Buffer.byteLength(text)
   : (text) => textEncoder.encode(text).byteLength;

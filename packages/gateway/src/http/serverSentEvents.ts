@@ -15,10 +15,7 @@ export interface EventFormat {
   event(value: unknown): string | Promise<string>;
   /** Reports an error and formats the event that ends the stream. If it throws, the connection is cut. */
   error(cause: unknown): string;
-  /**
-   * Reports that the credential of the stream is no longer valid, and formats the event that ends it. Default: the
-   * stream ends without an event.
-   */
+  /** Reports that the credential is no longer valid, and formats the last event. Default: the stream ends without one. */
   readonly revoked?: () => string;
   /**
    * Reports that the server stops before the stream is complete, and formats the event that ends it. Such a stream is not
@@ -40,10 +37,7 @@ export interface EventStreamOptions extends EventStreamTimes, TextStreamOptions 
   readonly abort: () => void;
 }
 
-/**
- * Size of the pending text, in characters, from which on it is sent before more is produced: the size of
- * uWebSockets.js's own buffer.
- */
+/** Characters of pending text that are sent before more is produced: the size of uWebSockets.js's own buffer. */
 const fullTextLength = 16_384;
 
 /** Number of events without text after which the event loop takes a turn: they never fill the pending text. */
@@ -63,7 +57,6 @@ export class ServerSentEvents extends TextStream {
   #isPending = false;
   /** Whether the last result of the iterator is being formatted: an error is then one of the format. */
   #isFormatting = false;
-  /** Whether the iterator has ended. */
   #isDone = false;
 
   constructor(iterator: AsyncIterator<unknown>, format: EventFormat, options: EventStreamOptions) {
@@ -102,10 +95,7 @@ export class ServerSentEvents extends TextStream {
     this.#returnIterator();
   }
 
-  /**
-   * Adds events until the stream ends or enough text is pending. It never rejects: that would be an unhandled rejection,
-   * which ends the process.
-   */
+  /** Adds events until the stream ends or enough text is pending. It never rejects: that would end the process. */
   async #addEvents(): Promise<void> {
     this.#isPending = true;
     let silentEvents = 0;
@@ -152,7 +142,6 @@ export class ServerSentEvents extends TextStream {
     return this.#isDone ? this.#format.end : this.#format.event(result.value);
   }
 
-  /** Ends the stream with a last event. */
   #endWith(lastEvent: () => string): void {
     this.isLast = true;
     try {

@@ -1,7 +1,4 @@
-/**
- * The interface between adapters and the gateway: an adapter creates an `HttpRequest`, calls `handle` and writes the
- * response.
- */
+/** The interface between adapters and the gateway: an adapter creates a request, calls `handle` and writes the response. */
 
 import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
@@ -68,9 +65,7 @@ export interface Service {
   readonly shed?: Shed;
   /** Default: `{ code, message, status }` as JSON, with an `X-Request-Id`. */
   readonly rejectHttp?: RejectHttp;
-  /**
-   * Maximum size in bytes of a body that is read into memory, regardless of the limit of its reader. Default: 1048576.
-   */
+  /** Maximum size in bytes of a body that is read into memory, whatever the limit of its reader. Default: 1048576. */
   readonly maxBodySize?: number;
   /** Maximum size in bytes of a body that is read in chunks. Default: `maxBodySize`. */
   readonly maxStreamSize?: number;

@@ -13,10 +13,7 @@ export interface TextStreamOptions {
   readonly watch: (onRevoked: () => void) => () => void;
 }
 
-/**
- * A text body that is produced over time. Available text is sent together; more is produced after the network has taken
- * it.
- */
+/** A text body that is produced over time. Available text is sent together; more is produced after the network took it. */
 export abstract class TextStream implements BodyStream {
   /** Text that is sent next. */
   protected text = '';
@@ -83,10 +80,7 @@ export abstract class TextStream implements BodyStream {
     };
   }
 
-  /**
-   * Ends the stream and returns its text, if all of it is available. Returns `undefined` otherwise: then the text must
-   * be streamed.
-   */
+  /** Ends the stream and returns its text if all is available; otherwise `undefined`: the text must be streamed. */
   protected takeWhole(): string | undefined {
     if (!this.isLast || this.#hasEnded || this.#finalError) return undefined;
     this.#hasEnded = true;
@@ -100,10 +94,7 @@ export abstract class TextStream implements BodyStream {
     this.sendSoon();
   }
 
-  /**
-   * Sends the available text in the next turn of the event loop, so that a producer that always has more cannot block
-   * it.
-   */
+  /** Sends the available text in the next turn of the event loop, so that a producer that always has more cannot block it. */
   protected sendSoon(): void {
     if (this.#pull === undefined || this.isSending) return;
     if (this.text === '' && !this.isLast) {

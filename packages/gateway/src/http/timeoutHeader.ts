@@ -19,10 +19,7 @@ export function parseTimeout(value: string): number | undefined {
   return Number(digits) * (timeoutUnitMs[unit] ?? 0) || undefined;
 }
 
-/**
- * Formats milliseconds as a value of the header, rounded down to 1 ms, or to 1 s from 28 hours on: a value has at most
- * 8 digits.
- */
+/** Formats milliseconds for the header, rounded down to 1 ms, or to 1 s from 28 hours on: a value has at most 8 digits. */
 export function formatTimeout(ms: number): string {
   const [amount, unit] = ms < 1e8 ? [ms, 'm'] : [Math.min(ms / 1000, 99_999_999), 'S'];
   return `${Math.max(1, Math.floor(amount))}${unit}`;

@@ -13,10 +13,7 @@ const maxTurnMs = 20;
 /** Number of light requests between two readings of the clock: one costs 50 ns, 0.5% of a GET. */
 const requestsPerReading = 4;
 
-/**
- * Delay of the timer that shows that a turn has ended, in milliseconds. Scheduling the end of each turn would cost 0.4 µs
- * per request.
- */
+/** Delay in milliseconds of the timer that shows the end of a turn. Scheduling each end would cost 0.4 µs per request. */
 const timerMs = 5;
 
 /** Count at which the end of the turn is scheduled even if all requests were fast. */
@@ -77,7 +74,6 @@ export class Turn {
     });
   }
 
-  /** Whether requests wait for a later turn. */
   get hasWaitingRequests(): boolean {
     return this.#waitingRequests > 0;
   }

@@ -2,10 +2,7 @@
 export interface WebSocketPeer {
   /** Number of bytes passed to `send` that the network has not taken yet. */
   readonly bufferedBytes: number;
-  /**
-   * Sends a string as a text frame, or bytes as a binary frame. Unsent bytes are buffered without a limit: watch
-   * `bufferedBytes`.
-   */
+  /** Sends a text frame, or bytes as a binary one. Unsent bytes are buffered without a limit: watch `bufferedBytes`. */
   send(message: string | Uint8Array): void;
   /**
    * Sends a close frame after all messages sent before (RFC 6455 §7.1.2).
@@ -47,7 +44,6 @@ export interface SocketHandler {
    * client does not do so within `graceMs`.
    */
   drain(graceMs: number): void;
-  /** Number of calls in flight. */
   readonly inFlight: number;
 }
 

@@ -2,7 +2,7 @@ import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { GatewayOptions } from '../assembly/options.ts';
-import { trpcToOpenApi } from '../trpcToOpenApi/index.ts';
+import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { Deprecation, RestMeta } from '../procedures/meta.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
 

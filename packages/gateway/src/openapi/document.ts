@@ -31,10 +31,7 @@ export interface DocumentOptions {
   readonly description?: string;
   /** The license of the API: its name, and optionally its SPDX expression. */
   readonly license?: { readonly name: string; readonly identifier?: string };
-  /**
-   * The OpenAPI version. `3.2` has its own field for server-sent events, but fewer tools support it.
-   * Default: `3.1`.
-   */
+  /** The OpenAPI version. `3.2` has its own field for server-sent events, but fewer tools support it. Default: `3.1`. */
   readonly openapi?: '3.1' | '3.2';
   /** The tags that group operations, with descriptions. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];

@@ -21,7 +21,6 @@ interface Documented {
 type Options = Partial<GatewayOptions<ReturnType<typeof t.router>, object>>;
 type Meta = Omit<GatewayMeta, 'openapi'> & { readonly openapi?: Partial<RestMeta> };
 
-/** Returns the documented operation of `/pets/{id}`. */
 async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType = z.string()) {
   const save = t.procedure
     .meta({ ...meta, openapi: { method: 'POST', path: '/pets/{id}', ...meta.openapi } })

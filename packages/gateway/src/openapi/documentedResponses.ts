@@ -14,7 +14,6 @@ import type { Components, HeaderObject } from '../schemas/components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
 import { declaresResync, eventStream } from './events.ts';
 
-/** The settings that all operations of a service share. */
 export interface DocumentedService {
   /** The authentication schemes. Every operation that is not public requires one of them. */
   readonly schemes: readonly Scheme[];
@@ -39,7 +38,6 @@ interface DocumentedResponse {
 
 type Responses = Record<string, DocumentedResponse>;
 
-/** Returns the successful responses of an operation, by status. */
 export function successResponses(
   operation: Operation,
   service: DocumentedService,
@@ -68,7 +66,6 @@ export function successResponses(
   );
 }
 
-/** Returns the error responses of an operation, by status. */
 export function errorResponses(
   operation: Operation,
   service: DocumentedService,

@@ -5,7 +5,6 @@ import type { DeclaredResponse, Operation } from '../operations/operation.ts';
 import { readZod } from '../schemas/readSchema.ts';
 import type { Components, SchemaObject } from '../schemas/components.ts';
 
-/** Returns the schema of all errors of an operation with one status. */
 export type ErrorSchemas = (operation: Operation, status: number, hasOthers: boolean) => SchemaObject;
 
 /**
@@ -53,7 +52,6 @@ export function createErrorSchemas(
   };
 }
 
-/** Returns the description of the errors with one status. */
 export const errorsDescription = (declared: readonly DeclaredResponse[], others?: string): string =>
   [
     ...declared.map(({ code, message }) =>

@@ -6,7 +6,6 @@ export const eventStream = 'text/event-stream';
 /** Responses by status. */
 type Contents = Record<string, { readonly content?: oas31.ContentObject | undefined }>;
 
-/** Whether an operation has declared `resyncErrors`. */
 export const declaresResync = ({ errors }: Operation): boolean =>
   errors.get(410)?.some(({ code }) => code === 'RESYNC') ?? false;
 

@@ -25,12 +25,8 @@ export interface Converter {
   readonly convert: (text: string) => unknown;
   /** The issue that zod reports for a value of another type, without path and message. */
   readonly issue: { readonly code: string; readonly [detail: string]: unknown };
-  /** Whether all values are integers. */
   readonly isInteger: boolean;
-  /**
-   * Samples of every kind of string that it converts. If two converters of a union differ on one, the union is
-   * ambiguous.
-   */
+  /** Samples of every kind of string that it converts. If two converters of a union differ on one, the union is ambiguous. */
   readonly samples: readonly string[];
 }
 
@@ -44,10 +40,7 @@ export interface ParameterConverter extends Converter {
 /** An integer. Nothing is trimmed or rounded. */
 export const integerPattern = /^-?\d+$/;
 const numberPattern = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-/**
- * The pattern of `z.iso.datetime({ offset: true })`. The schema itself is slower, because it creates an error for each
- * mismatch.
- */
+/** The pattern of `z.iso.datetime({ offset: true })`. The schema itself is slower: it creates an error for each mismatch. */
 const datePattern = regexes.datetime({ offset: true });
 
 /** Parses a date-time (RFC 3339); `undefined` for any other string. */
@@ -210,7 +203,6 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
 export const textConverter: ParameterConverter = { ...stringConverter, isRepeated: false, isFile: false };
 
 export interface ConversionOptions {
-  /** Whether it may be a file. */
   readonly canBeFile?: boolean;
   /** Whether text is passed on, and `convertLeniently` converts the whole input. */
   readonly isLenient?: boolean | undefined;

@@ -14,7 +14,6 @@ type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
 async function gatewayOf(router: AnyTRPCRouter, options: Options = {}) {
   const gateway = await testGateway(router, { ...options });
   return {
-    /** Sends an input as the query of a GET or as the JSON body of a POST. */
     send: async (method: 'GET' | 'POST', target: string, body?: unknown) => {
       const response = await gateway.fetch(`http://books.example${target}`, {
         method,

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { safeParse, type $ZodType } from 'zod/v4/core';
-import { trpcToOpenApiErrors } from '../trpcToOpenApi/index.ts';
+import { trpcToOpenApiErrors } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import { apiErrors, problemDetails, type RestError } from './errorFormat.ts';
 
 const invalid: RestError = {

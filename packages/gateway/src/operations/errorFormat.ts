@@ -108,10 +108,7 @@ const problemSchema = (errors?: DescribedErrors) =>
 const codeSchema = (errors: DescribedErrors | undefined) =>
   errors ? z.literal([...errors.codes]) : z.string();
 
-/**
- * Problem details (RFC 9457) with the `type` `about:blank`, the invalid fields as `errors` and the data of a declared
- * error as `data`.
- */
+/** Problem details (RFC 9457): `type` is `about:blank`, `errors` are the invalid fields, `data` that of a declared error. */
 export const problemDetails: ErrorFormat = {
   contentType: 'application/problem+json',
   schema: problemSchema().register(ownMetadata, { id: 'Problem' }),

@@ -49,7 +49,6 @@ const unrepresentableReasons: Readonly<Record<string, string | undefined>> = {
 
 const dated = new WeakMap<Schema, boolean>();
 
-/** Whether a schema is a date, or contains one. */
 export function hasDate(schema: Schema): boolean {
   const known = dated.get(schema);
   if (known !== undefined) return known;

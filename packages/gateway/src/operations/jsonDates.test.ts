@@ -2,7 +2,6 @@ import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { t, testGateway } from '../testing/testGateway.ts';
 
-/** Posts `{ node }` to a procedure with this schema, and returns the status and the parsed node. */
 async function post(schema: z.ZodType, node: unknown) {
   const run = vi.fn<(node: unknown) => void>();
   const gateway = await testGateway(

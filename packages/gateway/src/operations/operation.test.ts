@@ -3,14 +3,7 @@ import { z } from 'zod';
 import { z as z3 } from 'zod-3.25';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { Compatibility, RestMeta } from '../procedures/meta.ts';
-import { t, testGateway } from '../testing/testGateway.ts';
-
-function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
-  const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
-  return rest.method === 'GET'
-    ? base.query(({ input: parsed }) => parsed)
-    : base.mutation(({ input: parsed }) => parsed);
-}
+import { echo, t, testGateway } from '../testing/testGateway.ts';
 
 const ticks = (rest: RestMeta) =>
   t.procedure.meta({ openapi: rest }).subscription(async function* () {

@@ -51,12 +51,10 @@ export interface Operation {
   readonly deprecation: readonly Header[];
   /** These with the type of a JSON body, for 2xx. It is always the same array, so that adapters can cache its encoded form. */
   readonly jsonHeaders: readonly Header[];
-  /** Headers that are computed from an output. */
   readonly computedHeaders: readonly (readonly [name: string, header: ResponseHeader])[];
 }
 
 export interface OperationsOptions {
-  /** The base path of all operations. */
   readonly basePath: string;
   readonly links: LinkBase;
   /** Whether a path is already used by the document, a route or tRPC. */
@@ -77,7 +75,6 @@ export interface Operations {
   readonly warnings: readonly Problem[];
 }
 
-/** Reads the operations of all procedures with REST metadata. */
 export function readOperations(procedures: readonly Procedure[], options: OperationsOptions): Operations {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];

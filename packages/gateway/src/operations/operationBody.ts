@@ -14,12 +14,10 @@ import {
   type Shape,
 } from '../schemas/schema.ts';
 
-/** The request body of an operation. */
 export interface OperationBody {
   readonly contentTypes: readonly string[];
   /** Whether the body is required: at least one of its properties is. */
   readonly required: boolean;
-  /** The properties of the body. */
   readonly shape: Shape;
   /** The schema of properties that the input does not name, if it is loose; `undefined` if they are ignored. */
   readonly others: Schema | undefined;
@@ -39,9 +37,7 @@ export interface OperationBody {
 
 /** A body that the procedure receives as bytes or files instead of parsed fields. */
 export interface OperationUpload {
-  /**
-   * The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob`, or a form with spooled files.
-   */
+  /** The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob` or a form with spooled files. */
   readonly kind: UploadKind;
   /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
   readonly field: string | undefined;
@@ -61,7 +57,6 @@ export const formType = 'application/x-www-form-urlencoded';
 export const multipartType = 'multipart/form-data';
 const parsedTypes: readonly string[] = [jsonContentType, formType, multipartType, mergePatchType];
 
-/** Whether a media type is JSON. */
 export const isJson = (type: string): boolean => type === jsonContentType || type === mergePatchType;
 
 /** The parts of an input that are in the body: all of it, or the properties that are not in other places. */

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { z as z40 } from 'zod-4.0';
 import type { RestMeta } from '../procedures/meta.ts';
-import { t, testGateway } from '../testing/testGateway.ts';
+import { echo, t, testGateway } from '../testing/testGateway.ts';
 
-const create = (rest: RestMeta, input: z.ZodType) => {
-  const base = t.procedure.meta({ openapi: rest }).input(input);
-  return testGateway(t.router({ a: rest.method === 'GET' ? base.query(() => 1) : base.mutation(() => 1) }));
-};
-
+const create = (rest: RestMeta, input: z.ZodType) => testGateway(t.router({ a: echo(rest, input) }));
 const get = (path: `/${string}` = '/x'): RestMeta => ({ method: 'GET', path });
 const post = (more: RestMeta = {}): RestMeta => ({ method: 'POST', path: '/x', ...more });
 const multipart = 'multipart/form-data';
@@ -59,7 +56,8 @@ describe('createGateway with an input that REST cannot receive', () => {
     ],
     'two schemas with one id': [
       post(),
-      z.object({ a: z.int().meta({ id: 'Two' }), b: z.string().meta({ id: 'Two' }) }),
+      // zod 4.0 has a registry of its own. The shared one rejects a second id, if zod 4.1 was loaded first.
+      z.object({ a: z.int().meta({ id: 'Two' }), b: z40.string().meta({ id: 'Two' }) as never }),
       /^Procedure "a" cannot be served over REST: two schemas in it have the id "Two"; give one of them another id in its \.meta\(\{ id: … \}\)\.$/,
     ],
     'an object in a form': [

@@ -36,7 +36,6 @@ export interface OperationInput {
   /** The parameters in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
-  /** Whether the input is a union of objects. */
   readonly isUnion: boolean;
   /** The procedure's own schemas, of any library; those of zod with bounded texts. */
   readonly parsers: readonly StandardSchema[];

@@ -1,7 +1,4 @@
-/**
- * A parsed path template: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. Its texts are percent-decoded, as
- * segments of requests are.
- */
+/** A parsed path template: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. Its texts are percent-decoded. */
 export type PathTemplate = readonly (string | PathParameter)[];
 
 /** Returns a path in lower case, but only its letters of ASCII: the Kelvin sign (U+212A) is no k. */
@@ -83,10 +80,7 @@ export const hasAffixes = (template: PathTemplate): boolean =>
 export const isWithin = (one: Affixes, other: Affixes): boolean =>
   one.before.startsWith(other.before) && one.after.endsWith(other.after);
 
-/**
- * Whether some paths match both templates, and neither is more specific: `/a-{id}` and `/{id}.json`. Both have text beside
- * a parameter then.
- */
+/** Whether some paths match two templates with text beside parameters, neither more specific: `/a-{id}` and `/{id}.json`. */
 export function isAmbiguous(one: PathTemplate, other: PathTemplate): boolean {
   let isUndecided = false;
   for (let index = 0; index < Math.max(one.length, other.length); index += 1) {

@@ -11,7 +11,6 @@ export interface PropertyPlace {
 }
 
 export interface PlacedProperty {
-  /** The property of the input. */
   readonly field: string;
   readonly place: PropertyPlace;
   readonly schema: Schema;

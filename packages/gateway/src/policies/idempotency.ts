@@ -15,10 +15,7 @@ import { callerKey, type Caller } from './caller.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import type { State } from '../state/sharedState.ts';
 
-/**
- * Options for storing and replaying the responses of procedures with `idempotencyKey: 'optional'` or `'required'` in
- * their metadata.
- */
+/** Options for storing responses of procedures with `idempotencyKey: 'optional'` or `'required'`, and replaying them. */
 export interface IdempotencyOptions<Identity> {
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;

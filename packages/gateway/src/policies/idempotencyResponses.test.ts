@@ -1,13 +1,10 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { memoryState, type ResponseControls, type State } from '../index.ts';
+import { memoryState, type State } from '../index.ts';
 import type { IdempotencyOptions } from './idempotency.ts';
 import { declareErrors } from '../procedures/declareErrors.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
-import { testGateway } from '../testing/testGateway.ts';
-
-const t = initTRPC.context<{ readonly response: ResponseControls }>().meta<GatewayMeta>().create();
+import { t, testGateway } from '../testing/testGateway.ts';
 
 /** An error for each status of an error, over REST and tRPC. */
 const statusErrors = declareErrors(

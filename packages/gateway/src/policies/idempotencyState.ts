@@ -23,7 +23,6 @@ const maxBackgroundBytes = 67_108_864;
 /** The memory of an action in the background besides its value, in bytes (Node 22). */
 const actionBytes = 1600;
 
-/** A reserved key in the state. */
 export interface ReservedKey {
   readonly key: string;
   /** Different for each request. */

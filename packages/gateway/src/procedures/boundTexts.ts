@@ -25,20 +25,18 @@ const maxHostLength = 253;
 /** Most combining marks in a row. The Stream-Safe Text Format of Unicode allows 30 (UAX #15 §13). */
 const maxMarks = 100;
 
-/**
- * Most ways in which the parts of a template literal can end within a text: the product of the places of each part. A list
- * of 1 MB of such texts takes up to 0.25 s, in proportion to this number.
- */
+// The regular expression of a template literal tries each part to end wherever the next one can begin: where the text of a
+// literal is, and at every character if the next part is no literal. The time for a text is the product of these places, for
+// all parts that match texts of any length but the last (`placesOf`).
+
+/** Most such places of a text, as a list may have any number of: 1 MB of them takes up to 0.25 s, in proportion to this. */
 const maxPlaces = 200;
 
-/**
- * What each character counts where another part follows without a separator: the next part is tried at all of them, and an
- * e-mail address takes 4 ns for each character that it reads there.
- */
+/** The places of a character before a part that is no literal: an e-mail address takes 4 ns for each that it reads there. */
 const adjacentPlaces = 1.5;
 
 /**
- * Most characters that are read, at the places above, for a text that an input has only once: 1,000 characters with two
+ * Most characters that are read, at all places together, for a text that an input has only once: 1,000 characters with two
  * adjacent parts, which take 1 to 2 ms. A batch has such an input for each call, but starts its calls in slices.
  */
 const maxSteps = 1_500_000;
@@ -275,7 +273,6 @@ function placesOf(parts: readonly Part[], text: string, most: number): number {
 /** Whether a pattern is that of a number of zod. */
 const isNumber = (source: string): boolean => source.startsWith(String.raw`^-?\d+`);
 
-/** Counts the places of a literal, up to `most`. */
 function countOf(literal: string, text: string, most: number): number {
   let count = 0;
   for (let at = text.indexOf(literal); at !== -1 && count <= most; at = text.indexOf(literal, at + 1))

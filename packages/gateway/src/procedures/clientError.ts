@@ -6,6 +6,10 @@ import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
+/** Whether a value is a TRPCError, also of another copy of tRPC: an app in CommonJS and the gateway have one each. */
+export const isTrpcError = (value: unknown): value is TRPCError =>
+  value instanceof TRPCError || (value instanceof Error && value.name === 'TRPCError');
+
 /** The errors that the application threw, by the error to which `mapError` has mapped each. */
 const originals = new WeakMap<TRPCError, TRPCError>();
 
@@ -33,7 +37,6 @@ export const isMapped = (error: TRPCError): boolean => originals.has(error);
 /** Returns the error of the application, which hooks and records have. */
 export const originalOf = (error: TRPCError): TRPCError => originals.get(error) ?? error;
 
-/** Whether `mapError` has returned an error of `declareErrors`. */
 export const isMappedDeclared = (error: TRPCError): error is DeclaredError =>
   error instanceof DeclaredError && isMapped(error);
 
@@ -89,9 +92,7 @@ interface FormattedShape {
   readonly data?: { readonly httpStatus?: unknown } | undefined;
 }
 
-/**
- * Returns the shape of an error by a formatter of `.errors()`, which tRPC stores under a private symbol of the error.
- */
+/** Returns the shape of an error by a formatter of `.errors()`, which tRPC stores under a private symbol of it. */
 function formattedShape(error: TRPCError): FormattedShape | undefined {
   const config = { isDev: false, errorFormatter: () => undefined };
   const shape: unknown = getErrorShape({ config, error, ...unknownCall } as unknown as Parameters<

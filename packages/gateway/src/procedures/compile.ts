@@ -8,10 +8,7 @@ import { parseFunction, type Parser } from './parseFunction.ts';
 
 type Middleware = ((options: unknown) => unknown) & { readonly _type?: string };
 
-/**
- * The parts of a procedure's `_def` that the gateway reads (@trpc/server 11.25). tRPC's type of `_def` lacks half of
- * them.
- */
+/** The parts of a procedure's `_def` that the gateway reads (@trpc/server 11.25). tRPC's type lacks half of them. */
 export interface ProcedureDefinition {
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: unknown;
@@ -137,9 +134,7 @@ const resultToOutcome: CallStep = {
   },
 };
 
-/**
- * Whether a procedure is the function that tRPC creates, like `sample`: not wrapped, and without `experimental_caller`.
- */
+/** Whether a procedure is the function that tRPC creates, like `sample`: not wrapped, no `experimental_caller`. */
 function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): boolean {
   const { middlewares, caller } = readDefinition(procedure);
   const resolverOfTrpc = readDefinition(sample).middlewares.at(-1);

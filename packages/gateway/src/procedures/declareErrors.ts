@@ -45,10 +45,7 @@ type ErrorConstructor<Definition extends ErrorDefinition> = Definition extends {
   ? (options: ThrowOptions & { readonly data: Schema['_zod']['input'] }) => DeclaredError
   : (options?: ThrowOptions) => DeclaredError;
 
-/**
- * The result of `declareErrors`: a function per code that creates the error, and itself a formatter for tRPC's
- * `.errors()`.
- */
+/** The result of `declareErrors`: a function per code that creates its error, and a formatter for tRPC's `.errors()`. */
 export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
   readonly [Code in keyof Definitions]: ErrorConstructor<Definitions[Code]>;
 } & ((options: {

@@ -19,9 +19,7 @@ export function codesOf(status: number): readonly string[] {
   return [...(byStatus.get(status) ?? []), ...restCodes];
 }
 
-/**
- * Returns tRPC's code for a status: if there is none, `BAD_REQUEST` for a 4xx and `INTERNAL_SERVER_ERROR` for a 5xx.
- */
+/** Returns tRPC's code for a status: if there is none, `BAD_REQUEST` for a 4xx, `INTERNAL_SERVER_ERROR` for a 5xx. */
 export function trpcCodeOf(status: number): TRPC_ERROR_CODE_KEY {
   return byStatus.get(status)?.at(-1) ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR');
 }

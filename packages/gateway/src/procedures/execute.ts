@@ -8,7 +8,6 @@ import { boundIssues } from './inputError.ts';
 
 /** The calls of one request: their context and their unparsed inputs. */
 export interface CallSource {
-  /** The context of procedures. */
   readonly ctx: unknown;
   /** Returns the input of a call, or a promise of it. An error that it throws is the call's error. */
   read(index: number): unknown;
@@ -197,7 +196,6 @@ export function readableCause(cause: unknown): Error | undefined {
 
 type GetRawInput = () => Promise<unknown>;
 
-/** The options of a middleware's `next()`. */
 interface NextOptions {
   readonly ctx?: object;
   readonly input?: unknown;
@@ -243,10 +241,7 @@ interface LazyOptions {
   [callContext]?: SignalSource;
 }
 
-/**
- * The member `signal` on Bun. One descriptor for all calls, since objects with different getters would have different
- * hidden classes.
- */
+/** The member `signal` on Bun. One descriptor for all calls: other getters would make other hidden classes. */
 const lazySignal: PropertyDescriptor & ThisType<LazyOptions> = {
   configurable: true,
   enumerable: true,
@@ -301,10 +296,7 @@ export type MiddlewareResult =
 /** The `marker` of every result, by which tRPC recognises them. */
 export const marker = 'middlewareMarker';
 
-/**
- * One run of a stage, whose steps are those before a middleware or the resolver, the function itself, and those after
- * it.
- */
+/** One run of a stage, whose steps are those before a middleware or the resolver, the function itself, and those after it. */
 class StageRun {
   readonly procedure: Executable;
   readonly source: CallSource;

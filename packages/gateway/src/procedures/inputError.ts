@@ -4,7 +4,6 @@ import { PreparationError } from './parseFunction.ts';
 import type { StandardIssue } from '../schemas/standardSchema.ts';
 import { isZod } from '../schemas/zodSchema.ts';
 
-/** One problem with an input. */
 export interface InputIssue {
   /** The path of the field; empty for the input as a whole. */
   readonly path: readonly PropertyKey[];

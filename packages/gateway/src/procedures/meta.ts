@@ -29,10 +29,7 @@ export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
 export interface UploadLimits {
   /** Maximum size of the body, in bytes. A larger one is rejected with 413. Default: the gateway's `maxBodySize`. */
   readonly maxSize?: number;
-  /**
-   * Maximum size of each file of a form, in bytes. A larger one is rejected with 413. Default: Infinity, so only
-   * `maxSize` applies.
-   */
+  /** Maximum size of each file of a form, in bytes. A larger one gets 413. Default: Infinity, so only `maxSize` applies. */
   readonly maxFileSize?: number;
   /** Maximum number of files in a form. More are rejected with 413. Default: 100. */
   readonly maxFiles?: number;
@@ -64,16 +61,10 @@ export type MediaWriter = (
 /** The library whose REST conventions are kept, and for trpc-to-openapi whether it ran on Express. */
 export type Compatibility = 'trpc-to-openapi' | 'trpc-to-openapi-express';
 
-/**
- * REST metadata of a procedure: the fields of trpc-to-openapi and further ones. They determine both the responses and
- * the OpenAPI document.
- */
+/** REST metadata: the fields of trpc-to-openapi and further ones. They determine the responses and the OpenAPI document. */
 // Not trpc-to-openapi's own types (3.3.0): they import express, fastify, koa and next, which are not all installed.
 export interface RestMeta {
-  /**
-   * The HTTP method. Default: `POST` for mutations
-   * and for queries whose input a URL cannot carry, otherwise `GET`.
-   */
+  /** The HTTP method. Default: `POST` for mutations and for queries whose input a URL cannot carry, otherwise `GET`. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
    * The path below `restBasePath`. A segment `{name}` is a property of the input; `{+name}` at the end matches the rest

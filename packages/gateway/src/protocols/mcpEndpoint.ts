@@ -6,7 +6,6 @@ import type { ToolOption } from '../procedures/readMeta.ts';
 import type { Protocol } from './protocol.ts';
 import type { ProtocolSettings } from './protocolSettings.ts';
 
-/** Settings of the Model Context Protocol. */
 export interface McpSettings extends ProtocolSettings {
   /** The name and the version by which the server identifies itself. */
   readonly server: { readonly name: string; readonly version: string };

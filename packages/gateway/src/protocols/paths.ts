@@ -4,7 +4,6 @@ import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 
-/** The routes by path. */
 export type RoutePaths = ReadonlyMap<string, unknown>;
 
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */

@@ -4,9 +4,7 @@ import type { OutgoingResponse } from '../http/response.ts';
 import type { Target } from '../calls/policy.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 
-/**
- * Serves the requests below one base path: reads each into procedure calls, and encodes their outcomes as a response.
- */
+/** Serves the requests below one base path: reads each into procedure calls, and encodes the outcomes. */
 export interface Protocol<Named extends Target = Target> {
   /** Parses the head of a request, before any policy runs. It is cheap and never throws. */
   target(context: RequestContext): Named;

@@ -11,10 +11,7 @@ import type { ContextOptions } from '../procedures/contextOptions.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { Paths } from './paths.ts';
 
-/**
- * What every protocol receives from the gateway: what it serves, and how calls run. Each protocol extends it by what it
- * alone needs.
- */
+/** What every protocol receives from the gateway: what it serves, and how calls run. Each extends it by what it needs. */
 export interface ProtocolSettings {
   /** The procedures of the router by path, in its order. */
   readonly procedures: ReadonlyMap<string, Procedure>;
@@ -25,7 +22,6 @@ export interface ProtocolSettings {
   /** The prefixes of paths in links. */
   readonly links: LinkBase;
   readonly limits: AllLimits;
-  /** Runs the calls of all protocols. */
   readonly calls: CallRunner;
   /** Stores responses to idempotency keys; `undefined` if no procedure takes a key. */
   readonly idempotency: Idempotency | undefined;
@@ -33,7 +29,6 @@ export interface ProtocolSettings {
   readonly watch: CredentialWatch;
   /** The ping interval and the maximum duration of event streams. */
   readonly eventTimes: EventStreamTimes;
-  /** Reports an error to `onError`; `undefined` without it. */
   readonly reportError: ReportError | undefined;
   /** Converts what the application has thrown to the error of its call. */
   readonly toError: ToError;

@@ -34,7 +34,6 @@ export function recordError(error: TRPCError, status: number, { outcome }: Reque
   else if (status >= 500) outcome.error = originalOf(error);
 }
 
-/** Adds `Retry-After` to the response to an error. */
 export function addRetryAfter(response: OutgoingResponse, error: TRPCError, status: number): void {
   const seconds = retryAfterSecondsOf(error, status);
   if (seconds !== undefined) response.headers.push(['retry-after', String(seconds)]);

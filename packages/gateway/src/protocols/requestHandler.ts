@@ -30,7 +30,6 @@ import { LimitError } from '../procedures/limitError.ts';
 import { isBelow, type Paths, type RoutePaths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
 
-/** The protocols of a gateway, by name. */
 export type Protocols = Readonly<Record<ProtocolName, Protocol>>;
 
 export interface RequestHandlerOptions {
@@ -43,7 +42,6 @@ export interface RequestHandlerOptions {
   readonly loadShedding: LoadShedding | undefined;
   readonly recorder: Recorder;
   readonly calls: CallRunner;
-  /** Starts the telemetry of a request. */
   readonly observe: ((context: RequestContext) => RequestTelemetry) | undefined;
   /** Formats the rejection of malformed HTTP. */
   readonly rejectionResponse: (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
@@ -264,10 +262,7 @@ export class RequestHandler {
     return pending && this.#options.calls.waitForPolicy(pending, context);
   }
 
-  /**
-   * Replaces the body of a REST error to which a policy has given another status, since the body states the status too
-   * (RFC 9457 §3.1.2).
-   */
+  /** Replaces the body of a REST error whose status a policy has changed, since it states the status (RFC 9457 §3.1.2). */
   #restate(context: RequestContext, response: OutgoingResponse, written: number): void {
     const { status } = response;
     if (context.protocol !== 'rest' || written < 400 || !isErrorStatus(status)) return;

@@ -1,12 +1,8 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../assembly/options.ts';
-import type { ResponseControls } from '../http/response.ts';
-import { testGateway } from '../testing/testGateway.ts';
-
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
+import { t, testGateway } from '../testing/testGateway.ts';
 
 const router = t.router({
   set: t.procedure

@@ -117,7 +117,6 @@ function withNote(member: Schema, combinations: readonly Combination[] | undefin
   return combinations?.map(({ notes, properties }) => ({ properties, notes: [description, ...notes] }));
 }
 
-/** Combines each with each. */
 function combine(
   left: readonly Combination[] | undefined,
   right: readonly Combination[] | undefined,

@@ -4,12 +4,10 @@ import { GatewayError } from '../checks/gatewayError.ts';
 import { metadataOf } from './zodSchema.ts';
 import { details, mapSchemas, type Details, type Schema } from './schema.ts';
 
-/** A schema in the document. */
 export type SchemaObject = oas31.SchemaObject;
 
 const prefix = '#/components/schemas/';
 
-/** A header in the document, or a reference to it. */
 export type HeaderObject = oas31.HeaderObject | oas31.ReferenceObject;
 
 /** Writes schemas for the document. Schemas with a name, and recursive ones, are references to `components.schemas`. */
@@ -56,7 +54,6 @@ export class Components {
     );
   }
 
-  /** Follows a reference. */
   resolve(schema: SchemaObject | oas31.ReferenceObject): SchemaObject {
     const { $ref } = schema as oas31.ReferenceObject;
     return $ref === undefined

@@ -157,7 +157,6 @@ function changeOf({ _zod }: ZodCheck): 'shorter' | 'other' | undefined {
 /** zod does not use its pattern of these formats, which does not accept `::ffff:192.0.2.1`. */
 const unusedPatterns = new Set(['cidrv6', 'ipv6']);
 
-/** Returns the patterns of checks, as zod writes them. */
 function patternsOf(checks: readonly ZodCheck[]): readonly RegExp[] {
   return checks.flatMap(({ _zod: { def } }) => {
     const { format = '', pattern, position } = def;
@@ -202,10 +201,7 @@ function countsUnits(source: string): boolean {
   return /%[*+?]*(?:\|[^()]*)?\)*\{(?![01][,}])|%[*+?]*[()?:|]*%(?![*?]|\{0)/.test(atoms);
 }
 
-/**
- * Whether a regular expression means the same in JSON Schema, which has no flags and reads patterns with the flag `u`
- * (2020-12 §6.4).
- */
+/** Whether a pattern means the same in JSON Schema, which has no flags and reads patterns with `u` (2020-12 §6.4). */
 function isPortable(pattern: RegExp | undefined): boolean {
   if (pattern === undefined || /[imsv]/.test(pattern.flags)) return false;
   if (pattern.unicode) return true;

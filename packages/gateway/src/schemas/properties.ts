@@ -24,9 +24,7 @@ export interface Properties {
   readonly ignoresOthers: boolean;
   /** Whether a strict member of a union rejects them: in an intersection, another part may then accept them. */
   readonly mayReject: boolean;
-  /**
-   * Whether the input is or contains a union of objects. Only the schema can check which properties belong together.
-   */
+  /** Whether the input is or contains a union of objects. Only the schema can check which properties belong together. */
   readonly isUnion: boolean;
 }
 

@@ -71,7 +71,6 @@ it.each([
   },
 );
 
-/** Returns a schema in the document, with the named schemas beside it. */
 function documented(schema: Schema) {
   const components = new Components();
   return { schema: components.write(schema, 'input'), schemas: components.schemas };

@@ -140,7 +140,6 @@ export const membersOf = (schema: Schema): readonly Schema[] | undefined =>
     ? (schema.type as readonly string[]).map((type) => Object.assign({}, schema, { type }))
     : undefined);
 
-/** Returns the values of a constant or an enumeration. */
 export const valuesOf = (schema: Schema): readonly unknown[] | undefined =>
   schema[details]?.values ?? ('const' in schema ? [schema.const] : schema.enum);
 
@@ -177,7 +176,6 @@ export function acceptsNull(schema: Schema, depth = 0): boolean {
 export const requiresNull = (schema: Schema): boolean =>
   schema[details]?.requiresNull ?? (acceptsNull(schema) && !acceptsUndefined(schema));
 
-/** Whether a `z.custom()` accepts a value. */
 export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
   try {
     return fn(sample) === true;

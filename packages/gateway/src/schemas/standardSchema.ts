@@ -1,6 +1,4 @@
-/**
- * A schema that implements Standard Schema 1 (https://standardschema.dev), such as those of zod, Valibot and ArkType.
- */
+/** A schema that implements Standard Schema 1 (https://standardschema.dev), such as those of zod, Valibot and ArkType. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;

@@ -16,7 +16,6 @@ export interface ZodSchema<Output = unknown, Input = unknown> {
   };
 }
 
-/** A schema of an object. */
 export interface ZodObjectSchema extends ZodSchema<object> {
   readonly _zod: ZodSchema<object>['_zod'] & {
     readonly def: { readonly type: 'object'; readonly shape: Readonly<Record<string, ZodSchema>> };
@@ -54,10 +53,8 @@ type CheckDefinition = z.core.$ZodCheckDef & {
   readonly length?: number;
 };
 
-/** Returns the internals of a schema of any zod 4. */
 export const internalsOf = (schema: ZodSchema): ZodInternals => schema._zod as ZodInternals;
 
-/** Returns the definition of a schema of any zod 4. */
 export const definitionOf = (schema: ZodSchema): ZodDefinition => internalsOf(schema).def;
 
 /** Returns the schema that a lazy one stands for. zod keeps it, since the getter may create a new one on each call. */
@@ -92,7 +89,6 @@ export function isZod(parser: unknown): parser is z.core.$ZodType {
   return typeof parser === 'object' && parser !== null && '_zod' in parser;
 }
 
-/** Whether a parser is a schema of zod 3. */
 export const isZod3 = (parser: unknown): boolean =>
   isObject(parser) &&
   !isZod(parser) &&
@@ -148,14 +144,12 @@ export function* internalsIn(root: z.core.$ZodType): Generator<ZodInternals> {
 export interface ZodPart {
   /** A schema of zod 4, unless the user has made a mistake. */
   readonly part: unknown;
-  /** The name of a property. */
   readonly name?: string;
 }
 
 /** Matches the members of a definition that are schemas, or lists of them. The default value is none, and a user's function. */
 const partName = /^(?:element|in|innerType|input|items|keyType|left|options|out|output|right|valueType)$/;
 
-/** Lists the parts of a schema. */
 export function partsOf(schema: ZodSchema): readonly ZodPart[] {
   const def = definitionOf(schema);
   if (def.type === 'lazy') return [{ part: lazyTarget(schema) }];

@@ -13,7 +13,6 @@ export class RecentMap<Value> {
     this.#half = Math.ceil(maxSize / 2);
   }
 
-  /** The current number of keys. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -12,10 +12,7 @@ export interface TakeResult {
   readonly isTaken: boolean;
   /** The number of tokens left, as far as this process knows. */
   readonly left: number;
-  /**
-   * Milliseconds until the bucket has the requested tokens, or until it is full if the request is larger than the
-   * bucket. 0 if the tokens were taken.
-   */
+  /** Milliseconds until the bucket has the requested tokens, at most until it is full; 0 if the tokens were taken. */
   readonly waitMs: number;
   /** Milliseconds until the bucket is full again. */
   readonly fullMs: number;

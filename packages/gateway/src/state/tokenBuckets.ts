@@ -8,10 +8,7 @@ import { takeTokens } from './takeTokens.ts';
 /** Takes `count` tokens from the bucket of a key: all of them or none. */
 export type TokenBuckets = (key: string, count: number) => TakeResult;
 
-/**
- * How many buckets are kept. A dropped key starts again with a full bucket, so a client with more keys (addresses) than
- * this is not limited.
- */
+/** How many buckets are kept. A dropped key starts again with a full one: a client with more addresses is not limited. */
 const maxBuckets = 50_000;
 
 /** Creates token buckets, one per key, in the memory of this process. */

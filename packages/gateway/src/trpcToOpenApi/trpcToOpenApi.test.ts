@@ -2,7 +2,6 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { expect, test } from 'vitest';
 import { apiErrors } from '../operations/errorFormat.ts';
-import { createGateway } from '../gateway.ts';
 import { trpcToOpenApi, trpcToOpenApiErrors } from './trpcToOpenApi.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
 
@@ -31,7 +30,7 @@ test('trpcToOpenApi names operations by their whole path', async () => {
   const list = t.procedure.meta({ openapi: { method: 'GET', path: '/things/parts' } }).query(() => []);
   const router = t.router({ things: t.router({ parts: t.router({ list }) }) });
   const preset = trpcToOpenApi({ title: 'Things', version: '1.0.0' });
-  const gateway = await createGateway({ ...preset, router, createContext: () => ({}) });
+  const gateway = await testGateway(router, preset);
   expect(await gateway.document()).toMatchObject({
     paths: { '/things/parts': { get: { operationId: 'things-parts-list' } } },
   });

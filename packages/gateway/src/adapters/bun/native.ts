@@ -2,7 +2,6 @@
 
 import type { Bytes } from '../../http/request.ts';
 
-/** A WebSocket of Bun. */
 export interface NativeSocket<Data> {
   readonly data: Data;
   /** Returns 0 or less if the network has not taken the message. */
@@ -12,13 +11,11 @@ export interface NativeSocket<Data> {
   getBufferedAmount(): number;
 }
 
-/** A request that a server of Bun receives. */
 export interface NativeRequest extends Request {
   /** Reads the body. It takes half the time of a `Uint8Array` on the result of `arrayBuffer`. */
   bytes(): Promise<Bytes>;
 }
 
-/** A server of `Bun.serve`. */
 export interface NativeServer {
   readonly port: number;
   /** Number of requests whose response is not sent. */

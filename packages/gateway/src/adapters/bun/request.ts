@@ -15,7 +15,6 @@ const idleSeconds = 10;
 export class BunRequest extends FetchRequest {
   declare readonly native: NativeRequest;
   readonly #server: NativeServer;
-  /** Whether the service has responded. */
   hasResponse = false;
   /** Whether the client requests that its connection closes: Bun does that, but does not say so in the response. */
   isLast = false;

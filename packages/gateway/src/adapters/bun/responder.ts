@@ -21,9 +21,7 @@ import { BunRequest } from './request.ts';
 
 const handshakeRejection = badRequest('The WebSocket handshake is invalid (RFC 6455 §4.2.1).');
 
-/**
- * Maximum time until a client reads the next chunk of a stream: Bun has no timeout while it waits for the client.
- */
+/** Maximum time until a client reads the next chunk of a stream: Bun has no timeout while it waits for the client. */
 const unreadMs = 12_000;
 
 /** Maximum time until the disconnect of a client that waits for its response is noticed, in milliseconds. */
@@ -171,7 +169,6 @@ export class BunResponder extends ServiceResponder {
     return this.#respond(request, this.rejectHttp(request, rejection));
   }
 
-  /** Opens or rejects a WebSocket. */
   #upgrade(
     request: BunRequest,
     server: NativeServer,

@@ -9,13 +9,11 @@ import { createFetch, type FetchInit } from './fetch.ts';
 
 const origin = 'http://pets.example';
 
-/** Creates a fetch from a handler. */
 const serving = (
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
   maxBodySize?: number,
 ) => createFetch({ handle, ...(maxBodySize !== undefined && { maxBodySize }) });
 
-/** Returns the request that the service receives. */
 async function received(input: Request | URL | string, init?: FetchInit): Promise<HttpRequest> {
   let requestOfService: HttpRequest | undefined;
   const fetch = serving((request) => {

@@ -30,7 +30,6 @@ export interface FetchInit {
  */
 export type Fetch = (input: Request | URL | string, init?: FetchInit) => Promise<Response>;
 
-/** Creates the `fetch` of a service. */
 export function createFetch({
   handle,
   maxBodySize = defaultBodyBytes,

@@ -13,7 +13,6 @@ import { MountedRequest } from './mountedRequest.ts';
 import { NodeResponder } from './responder.ts';
 import { serverOf } from './testing/serverOf.ts';
 
-/** Serves with the user's own server. */
 async function serve(handle: Service['handle'], onRequest: (res: ServerResponse) => void) {
   const handler = nodeHandler({ handle });
   const server = await serverOf((req, res) => {

@@ -140,9 +140,7 @@ function isTarget(method: string | undefined, url: string): boolean {
   return authority !== undefined && (head.host === '' || authority === head.host.toLowerCase());
 }
 
-/**
- * Converts a target in absolute form to origin form. Absolute form is meant for proxies, but servers must accept it.
- */
+/** Converts a target in absolute form to origin form. Absolute form is meant for proxies, but servers must accept it. */
 function originForm(url: string): string {
   const target = url.replace(absoluteForm, '');
   return target.startsWith('?') || target === '' ? `/${target}` : target;

@@ -15,10 +15,7 @@ const pingMs = 40_000;
 /** Number of consecutive pings without any data from the client after which a socket is closed. */
 const maxUnansweredPings = 2;
 
-/**
- * Maximum number of messages from the client after the socket was closed: ws parses them until the client closes, too, for
- * up to 18 s.
- */
+/** Most messages of a client after the socket was closed: ws parses them until the client closes too, up to 18 s. */
 const maxMessagesAfterClose = 100;
 
 /** A WebSocket of ws that passes every close to its owner, including closes by the client. */

@@ -11,7 +11,6 @@ export class WaitingRequests {
   connections = 0;
   readonly #byConnection = new Map<Socket, Set<() => void>>();
 
-  /** Number of requests of a connection. */
   of(connection: Socket): number {
     return this.#byConnection.get(connection)?.size ?? 0;
   }

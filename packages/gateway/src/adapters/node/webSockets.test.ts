@@ -23,7 +23,6 @@ const h2c =
 const echo: Service['handle'] = async (request) =>
   ok(`${request.method} ${Buffer.from(await request.body(1_000_000)).toString()}`);
 
-/** Serves WebSockets, and opens one. */
 async function open(service: Partial<Service> = {}, options: Parameters<typeof dial>[2] = {}) {
   const { accept, handlers } = recordingAcceptor();
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });
@@ -60,18 +59,6 @@ it('an upgrade pipelined after a pending request closes the connection', async (
   await closed;
   held.resolve(ok('late'));
   expect(text()).toBe('');
-});
-
-it('an upgrade opens no WebSocket if the client ends the connection before the decision', async () => {
-  const decision = Promise.withResolvers<typeof recordingHandler>();
-  const listening = await listen({ handle: () => ok(), upgrade: () => decision.promise });
-  const { closed, socket } = await dial(listening, `${handshake}\r\n`);
-  await until(() => expect(listening.inFlight()).toBe(1));
-  socket.end();
-  await closed;
-  decision.resolve(recordingHandler);
-  await until(() => expect(listening.inFlight()).toBe(0));
-  expect(listening.connections().webSockets).toBe(0);
 });
 
 it('frames that arrive with the upgrade request are received', async () => {

@@ -25,7 +25,6 @@ interface WebSocketsOptions {
 /** Documented as an option of `createServer`; missing in its types. */
 type UpgradeServer = Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean };
 
-/** Whether this version of Node can open WebSockets. */
 export const opensWebSockets = (): boolean =>
   (http.createServer() as UpgradeServer).shouldUpgradeCallback !== undefined;
 
@@ -50,7 +49,6 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
     return () => {};
   }
   const opener = createOpener(maxMessageSize);
-  /** Open connections of WebSockets. */
   const connections = new Set<Socket>();
 
   /** Returns the listener that opens or rejects a WebSocket; `undefined` if the service has none at the path. */

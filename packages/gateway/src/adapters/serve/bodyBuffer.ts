@@ -98,10 +98,7 @@ export class BodyBuffer {
     this.#source = source;
   }
 
-  /**
-   * Waits until the body is complete, reading has stopped because too much was dropped, the client has disconnected or
-   * `maxMs` have passed.
-   */
+  /** Waits until the body ends, too much of it was dropped, the client has disconnected, or `maxMs` have passed. */
   async whenEnded(maxMs: number): Promise<void> {
     const timer = setTimeout(() => this.#end(), maxMs).unref();
     while (!this.#hasEnded) await this.#change();
@@ -163,7 +160,6 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Reads the whole body. */
   read(maxBytes: number): Promise<Bytes> {
     const body = this.#readWhole(maxBytes);
     // A handler may respond without awaiting the body that it has begun to read. An unhandled rejection would end the
@@ -172,7 +168,6 @@ export class BodyBuffer {
     return body;
   }
 
-  /** Reads the body in chunks. */
   async *chunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     this.#open(maxBytesBetweenChunks, maxBytes);
     try {

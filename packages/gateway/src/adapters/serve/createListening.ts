@@ -2,13 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenSockets } from './openSockets.ts';
 import type { CloseOptions, Listening } from './serveOptions.ts';
 
-/** The parts of a server. */
 interface Server {
   readonly responder: { readonly inFlight: number; drain(): void; expire(): boolean };
   readonly sockets: OpenSockets;
   /** Returns the number of open HTTP connections, without WebSockets. */
   connections(): number;
-  /** Stops accepting connections. */
   stopListening(): void;
   /** Ends the remaining connections. */
   end(): void;

@@ -4,13 +4,11 @@ import { BodyTooLargeError, type Bytes, type HttpRequest } from '../../http/requ
 /** Number of chunks of a body that are joined: unjoined, chunks of one byte take some 200 times their bytes. */
 const joinedChunks = 64;
 
-/** A WHATWG `Request` as an `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   receivedBytes = 0;
-  /** The `Request` that this reads. */
   readonly native: Request;
   readonly #headers: Headers;
   readonly #maxBodySize: number;

@@ -167,9 +167,7 @@ function writableValue(header: Header): string {
 
 const nonAscii = /[^\0-\x7f]/;
 
-/**
- * Returns the UTF-8 bytes of a text as characters: `Headers` accepts Latin-1 only, and writes each character as a byte.
- */
+/** Returns the UTF-8 bytes of a text as characters: `Headers` accepts Latin-1 only, and writes a character as a byte. */
 const toUtf8Characters = (text: string) => String.fromCharCode(...utf8Bytes(text));
 
 /**

@@ -11,10 +11,7 @@ import type { HttpRequest } from '../../http/request.ts';
  */
 const maxPingsPerSecond = 100;
 
-/**
- * Maximum time that a connection may outlive the close frame of the server: uWebSockets.js 20 ends it after 16 to 18 s
- * if the client does not.
- */
+/** Most time that a connection outlives a close frame: uWebSockets.js 20 ends it after 16 to 18 s if its client does not. */
 export const closedWithinMs = 18_000;
 
 /** If the limit is smaller, messages up to this size are received anyway, so that they can be rejected with 1009. */
@@ -26,16 +23,13 @@ const messageTooBigReason = 'Received too big message';
 /** The size of messages up to which a parser receives them. */
 export const maxPayload = (maxMessageSize: number): number => Math.max(maxMessageSize, minPayloadBytes);
 
-/** The decision about a WebSocket upgrade. */
 type Decision = NonNullable<ReturnType<NonNullable<Service['upgrade']>>>;
 
 /** The open WebSockets of a server, with the limits that apply to all of them together. */
 export class OpenSockets extends Set<OpenSocket> {
   /** Number of sockets that were sent a close frame and may still have a connection. */
   closingSockets = 0;
-  /**
-   * Whether the server is stopping. All sockets may then close with a close frame, since there are no new connections.
-   */
+  /** Whether the server is stopping. All sockets may then close with a close frame, since no connections are new. */
   isStopping = false;
   readonly #service: Service;
   readonly #maxUnsentSize: number;
@@ -51,7 +45,6 @@ export class OpenSockets extends Set<OpenSocket> {
     this.#maxClosing = Math.min(100, Math.ceil(maxConnections / 4));
   }
 
-  /** Number of calls in flight. */
   get inFlight(): number {
     let count = 0;
     for (const { handler } of this) count += handler?.inFlight ?? 0;
@@ -184,10 +177,7 @@ export abstract class OpenSocket implements WebSocketPeer {
     this.terminate();
   }
 
-  /**
-   * Updates the count of unsent bytes. If the limit of all sockets is exceeded, this may close sockets, including this
-   * one.
-   */
+  /** Updates the count of unsent bytes. Above the limit of all sockets, this may close sockets, including this one. */
   updateUnsentBytes(): void {
     const previousBytes = this.unsentBytes;
     this.unsentBytes = this.isClosed ? 0 : this.waitingBytes();

@@ -23,7 +23,6 @@ export const headersTooLarge = (message: string) =>
 export const targetTooLong = (maxBytes: number) =>
   httpRejection(414, 'URI_TOO_LONG', `The request target is longer than ${maxBytes} bytes.`);
 
-/** Rejection of another version of HTTP. */
 export const versionRejection = httpRejection(
   505,
   'HTTP_VERSION_NOT_SUPPORTED',

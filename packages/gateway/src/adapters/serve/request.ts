@@ -6,10 +6,7 @@ import { ReceivedHead } from './requestHead.ts';
 /** Creates the abort reason of `signal`, which is also the error of a body that is being read. */
 const disconnectError = () => new DOMException('The client disconnected.', 'AbortError');
 
-/**
- * A request that an adapter reads from a connection. Call `keep` before the next request is read, unless the response has
- * been written.
- */
+/** A request from a connection. Call `keep` before the next one is read, unless the response has been written. */
 export abstract class ServerRequest extends ReceivedHead implements HttpRequest, BodySource {
   /** Whether the client has disconnected. Nothing can be written then. */
   isAborted = false;
@@ -71,10 +68,7 @@ export abstract class ServerRequest extends ReceivedHead implements HttpRequest,
     this.keep();
   }
 
-  /**
-   * Copies the headers and attaches listeners, so that the request outlives its handler. A response that is written
-   * within the handler does not need this.
-   */
+  /** Copies the headers and attaches listeners, for a request that outlives its handler: its response is written later. */
   keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;

@@ -22,10 +22,7 @@ export const headRejections = {
   ),
 };
 
-/**
- * Bytes that a target must not contain. The parsers reject control characters and blanks, but not DEL and non-ASCII
- * bytes.
- */
+/** Bytes that a target must not contain. Parsers reject control characters and blanks, but not DEL and non-ASCII bytes. */
 const invalidInTarget = /[^!-~]|#/;
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty. Without the comma, by which parsers join several headers. */
 const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
@@ -35,7 +32,6 @@ const chunkedCoding = /^chunked$/i;
 /** The last valid `Host`, as a cache: nearly all requests have the same. Never empty, since an empty one is invalid. */
 let validHost = 'localhost';
 
-/** Whether a value of `Host` is valid. */
 export function isValidHost(host: string): boolean {
   if (host === validHost) return true;
   if (!authority.test(host)) return false;
@@ -211,10 +207,7 @@ export abstract class ReceivedHead {
    * (uWebSockets.js 20).
    */
   readonly isUpgrade: boolean;
-  /**
-   * Whether the connection must not serve another request: the client requests it, or the end of this request is
-   * uncertain.
-   */
+  /** Whether no other request may follow: the client requests it, or the end of this request is uncertain. */
   abstract readonly isLast: boolean;
   /** Whether the client requests it, and the response may be written in the parser's own tick regardless. */
   closesAtOnce = false;

@@ -39,10 +39,7 @@ export interface BodySink {
  * @template Head status and headers of a response, as the adapter writes them
  */
 export abstract class Responder<Request extends ServerRequest, Head> extends ServiceResponder {
-  /**
-   * Number of requests whose response has not ended, or whose client has disconnected while their calls are still
-   * running.
-   */
+  /** Number of requests whose response has not ended, or whose client has disconnected while their calls still run. */
   inFlight = 0;
   protected readonly maxUnsentSize: number;
   /** Bytes of responses that wait for clients to read them, without streams. */
@@ -71,10 +68,7 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
   /** Writes the head of a streamed response. */
   protected abstract openStream(request: Request, head: Head, status: number): BodySink;
 
-  /**
-   * Decides whether a request that is behind another one, or beyond the budget of the turn, is handled at once, handled
-   * later or closes its connection.
-   */
+  /** Whether a request behind another, or beyond the turn's budget, is handled now or later, or closes its connection. */
   protected onLate(_request: Request): 'handle' | 'delay' | 'close' {
     return 'delay';
   }
@@ -328,6 +322,5 @@ export function headText({ status, headers, sharedHeaders }: HttpResponse): stri
 export const bufferedBody = (body: HttpResponse['body']): string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array ? body : '';
 
-/** Returns the length of a body in bytes. */
 export const byteLength = (body: string | Uint8Array): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;

@@ -143,10 +143,7 @@ export interface Listening {
   readonly host: string;
   /** The port that the server listens on, also if `port` was 0. */
   readonly port: number;
-  /**
-   * Returns the number of calls in flight: requests whose response has not ended, including streams, and calls on
-   * WebSockets.
-   */
+  /** Returns the number of calls in flight: requests whose response has not ended, also streams, and calls on WebSockets. */
   inFlight(): number;
   /** Returns the number of open connections. A closed WebSocket counts until its calls have ended. */
   connections(): { readonly http: number; readonly webSockets: number };

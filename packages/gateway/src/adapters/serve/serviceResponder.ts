@@ -10,7 +10,6 @@ export abstract class ServiceResponder {
   protected isDraining = false;
   /** Whether the deadline of the stop has passed: a call that began now would be cut. */
   protected isExpired = false;
-  /** Bodies that are being streamed. */
   protected readonly streams = new Set<BodyStream>();
   readonly #service: Service;
 

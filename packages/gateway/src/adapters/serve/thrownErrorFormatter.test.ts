@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { createGateway } from '../../gateway.ts';
 import type { ErrorFormat } from '../../operations/errorFormat.ts';
-import { trpcToOpenApi, trpcToOpenApiErrors } from '../../trpcToOpenApi/index.ts';
+import { trpcToOpenApi, trpcToOpenApiErrors } from '../../trpcToOpenApi/trpcToOpenApi.ts';
 import { adapters, dial, get } from './testing/dial.ts';
 
 // An `errorFormatter` has no path, context and input for a request that no procedure handles, and may not expect that.

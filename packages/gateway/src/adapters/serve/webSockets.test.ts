@@ -4,6 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
+import { createListening } from './createListening.ts';
+import { OpenSockets } from './openSockets.ts';
 import type { Listening, ServeOptions } from './serveOptions.ts';
 import { adapters, dial, ok, until, type TestConnection } from './testing/dial.ts';
 import {
@@ -39,13 +41,11 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     return listen({ handle: ({ path }) => ok(path), ...service }, options);
   };
 
-  /** Serves WebSockets whose handlers are recorded. */
   async function serveRecorded(options: ServeOptions = {}, maxMessageSize?: number) {
     const { accept, handlers } = recordingAcceptor();
     return { handlers, listening: await serveSockets(() => accept, maxMessageSize, options) };
   }
 
-  /** Opens a WebSocket and returns both ends. */
   async function open(
     maxMessageSize?: number,
   ): Promise<{ client: WebSocket; server: RecordingHandler; listening: Listening }> {
@@ -322,23 +322,26 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     expect(text()).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nshed$/s);
   });
 
-  it('an upgrade whose client disconnects before the decision opens no WebSocket', async () => {
-    const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
-    let request: HttpRequest | undefined;
-    const opened = vi.fn<typeof recordingHandler>();
-    const listening = await serveSockets((received) => {
-      request = received;
-      return decision.promise;
-    });
-    const { socket } = await raw(listening, handshake);
-    await until(() => expect(request).toBeDefined());
-    expect(listening.inFlight()).toBe(1);
-    socket.destroy();
-    await until(() => expect(request?.signal.aborted).toBe(true));
-    decision.resolve(opened);
-    await until(() => expect(listening.inFlight()).toBe(0));
-    expect(opened).not.toHaveBeenCalled();
-  });
+  it.each(['destroy', 'end'] as const)(
+    'an upgrade whose client disconnects by %s before the decision opens no WebSocket',
+    async (how) => {
+      const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
+      let request: HttpRequest | undefined;
+      const opened = vi.fn<typeof recordingHandler>();
+      const listening = await serveSockets((received) => {
+        request = received;
+        return decision.promise;
+      });
+      const { socket } = await raw(listening, handshake);
+      await until(() => expect(request).toBeDefined());
+      expect(listening.inFlight()).toBe(1);
+      socket[how]();
+      await until(() => expect(request?.signal.aborted).toBe(true));
+      decision.resolve(opened);
+      await until(() => expect(listening.inFlight()).toBe(0));
+      expect(opened).not.toHaveBeenCalled();
+    },
+  );
 
   it('an upgrade gets 503 while the server stops', async () => {
     const finish = Promise.withResolvers<void>();
@@ -356,4 +359,28 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*SERVICE_UNAVAILABLE/s));
     expect(first.text()).toMatch(/^HTTP\/1\.1 503 /);
   });
+});
+
+it('OpenSockets reserves a quarter of the bytes of WebSockets for closing sockets, and the same bytes again once they have ended', () => {
+  const sockets = new OpenSockets({ handle: () => ok() }, 4000);
+  for (let round = 0; round < 3; round += 1) {
+    const releases = [sockets.reserveClosing(60), sockets.reserveClosing(40)];
+    expect(sockets.closingSockets).toBe(2);
+    expect(sockets.reserveClosing(1)).toBeUndefined();
+    for (const release of releases) release?.();
+    expect(sockets.closingSockets).toBe(0);
+  }
+});
+
+it('close with timeoutMs: 0 cuts off calls at once, and stops the server only once', async () => {
+  let ends = 0;
+  const { close } = createListening({
+    responder: { inFlight: 2, drain() {}, expire: () => false },
+    sockets: new OpenSockets({ handle: () => ok() }),
+    connections: () => 1,
+    stopListening() {},
+    end: () => (ends += 1),
+  });
+  expect(await Promise.all([close({ timeoutMs: 0 }), close()])).toEqual([2, 2]);
+  expect(ends).toBe(1);
 });

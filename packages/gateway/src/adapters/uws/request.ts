@@ -74,10 +74,7 @@ export class UwsRequest extends ServerRequest {
     return Buffer.from(this.res.getRemoteAddressAsText()).toString();
   }
 
-  /**
-   * uWS keeps only the last listener. Without one, a write after the client has disconnected ends the process
-   * (uWebSockets.js 20).
-   */
+  /** uWS keeps the last listener only. Without one, a write after a disconnect ends the process (uWebSockets.js 20). */
   protected watchConnection(): void {
     this.res.onAborted(() => this.onDisconnect());
   }

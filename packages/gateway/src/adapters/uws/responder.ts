@@ -26,9 +26,7 @@ type Ending = 'keep-alive' | 'close' | 'force-close' | 'request-close';
 
 const connectionClose = '\r\nconnection: close';
 
-/**
- * Maximum length of a body, in characters or bytes, that may be written without checking whether the socket takes it.
- */
+/** Maximum length of a body, in characters or bytes, that may be written without checking whether the socket takes it. */
 const uncheckedLength = 1024;
 /** Share of such bodies that are checked anyway. */
 const checkedShare = 1 / 8;
@@ -40,7 +38,6 @@ const checkedShare = 1 / 8;
 export class UwsResponder extends Responder<UwsRequest, string> {
   protected readonly headOf = headText;
 
-  /** Returns the handler of all requests. */
   handler(limits: RequestLimits) {
     return (res: NativeResponse, req: NativeRequest): void => this.receive(new UwsRequest(res, req, limits));
   }

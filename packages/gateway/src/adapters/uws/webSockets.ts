@@ -3,14 +3,14 @@ import type {
   HttpResponse as NativeResponse,
   TemplatedApp,
   us_socket_context_t,
+  WebSocket,
 } from '@uwsjs/core';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { maxPayload, type OpenSockets } from '../serve/openSockets.ts';
+import { closedWithinMs, maxPayload, OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
 import type { RequestLimits } from '../serve/requestHead.ts';
 import { UwsRequest } from './request.ts';
 import type { UwsResponder } from './responder.ts';
-import { UwsSocket, type SocketData } from './socket.ts';
 
 interface WebSocketsOptions {
   readonly service: Service;
@@ -19,6 +19,43 @@ interface WebSocketsOptions {
   readonly limits: RequestLimits;
   /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgrade: () => void;
+}
+
+/** User data that uWS stores with each WebSocket. */
+interface SocketData {
+  readonly request: UwsRequest;
+  readonly accept: SocketAcceptor;
+  socket?: UwsSocket;
+}
+
+/** A WebSocket of uWebSockets.js. After it has closed, every native method throws, so none is called. */
+class UwsSocket extends OpenSocket {
+  readonly #ws: WebSocket<SocketData>;
+
+  constructor(ws: WebSocket<SocketData>, openSockets: OpenSockets) {
+    super(openSockets);
+    this.#ws = ws;
+  }
+
+  send(message: string | Uint8Array): void {
+    if (this.isClosed) return;
+    // 1: the message is sent, or is in the cork buffer of a few kilobytes that uWS flushes at the end of the turn.
+    if (this.#ws.send(message, typeof message !== 'string') !== 1) this.updateUnsentBytes();
+  }
+
+  terminate(): void {
+    if (!this.isClosed) this.#ws.close();
+  }
+
+  /** `end` and `close` call the close handler synchronously. After `end`, uWebSockets.js 20 cannot close or report an end. */
+  protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
+    setTimeout(onEnd, closedWithinMs).unref();
+    this.#ws.end(code, reason);
+  }
+
+  protected waitingBytes(): number {
+    return this.#ws.getBufferedAmount();
+  }
 }
 
 /** Serves the WebSockets of a service, for all paths. */

@@ -103,9 +103,7 @@ function bearerChallenge(realm?: string, resourceMetadata?: string): Scheme['cha
   return (error) => (error ? challengeWith(error) : missing);
 }
 
-/**
- * Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1).
- */
+/** Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1). */
 function protectedResource({
   resource,
   authorizationServers,

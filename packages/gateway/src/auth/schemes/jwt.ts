@@ -47,10 +47,7 @@ export interface JwtOptions<Identity, Claims extends JwtClaims = JwtClaims> exte
    * loopback: the keys decide which tokens are valid.
    */
   readonly jwksUri: string;
-  /**
-   * The accepted signature algorithms; only public-key algorithms are possible. Default: all RS, PS and ES sizes, and
-   * EdDSA.
-   */
+  /** The accepted signature algorithms, which must be public-key. Default: all RS, PS and ES sizes, and EdDSA. */
   readonly algorithms?: readonly string[];
   /**
    * The required `typ` header, such as `at+jwt` (RFC 9068), so that other tokens of the issuer are rejected. With
@@ -65,10 +62,7 @@ export interface JwtOptions<Identity, Claims extends JwtClaims = JwtClaims> exte
     claims: Claims,
     request: HttpRequest,
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
-  /**
-   * Serves the metadata by which clients discover the authorization server (RFC 9728). Its `authorizationServers`
-   * default to the issuer.
-   */
+  /** Serves the metadata that names the authorization server (RFC 9728). Default of `authorizationServers`: the issuer. */
   readonly protectedResource?: Omit<ProtectedResourceOptions, 'authorizationServers'> &
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
@@ -264,10 +258,7 @@ function issuerKeys(jwksUri: string) {
       if (!find.fresh) await load();
       else if (Date.now() >= expiresAt) load().catch(() => {});
     },
-    /**
-     * Resolves when the keys have been requested after a time (`performance.now()`), so that they include every key that
-     * was published before.
-     */
+    /** Resolves when the keys were requested after a time (`performance.now()`), and have every key published before it. */
     async loadedSince(time: number): Promise<void> {
       if (loadedAt >= time) return;
       if (waiting >= maxWaiting) throw keysUnavailable();

@@ -28,9 +28,7 @@ export interface SchemeOptions<Identity> {
   readonly scopes?: (identity: Identity) => readonly string[];
   /** The realm of `WWW-Authenticate`. Default: `api`. */
   readonly realm?: string;
-  /**
-   * The name of the scheme in the document's `securitySchemes`. It must be unique. Default: the name of the function.
-   */
+  /** The unique name of the scheme in the document's `securitySchemes`. Default: the name of the function. */
   readonly name?: string;
 }
 

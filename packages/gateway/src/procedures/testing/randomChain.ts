@@ -48,7 +48,6 @@ const describeResult = (result: Loose) =>
     ? { keys: Object.keys(result).toSorted(), ok: result.ok, marker: result.marker, ctx: result.ctx }
     : result;
 
-/** Middlewares of every kind, by name. */
 const middlewares: Record<string, (options: Loose, log: Log, thrown: Thrown) => unknown> = {
   passes: ({ next }) => next(),
   'passes, async': async ({ next }) => {
@@ -143,7 +142,6 @@ const middlewares: Record<string, (options: Loose, log: Log, thrown: Thrown) => 
   },
 };
 
-/** Parsers of every kind, by name. */
 const parsers: Record<string, (log: Log, thrown: Thrown) => Loose> = {
   'an object': () => z.object({ a: z.number() }),
   'another object': () => z.object({ b: z.string().optional() }),
@@ -194,7 +192,6 @@ const parsers: Record<string, (log: Log, thrown: Thrown) => Loose> = {
     }),
 };
 
-/** Resolvers of every kind, by name. */
 const resolvers: Record<string, (options: Loose) => unknown> = {
   'gives what it saw': ({ ctx, input }) => ({ a: 1, b: 'x', ctx, input }),
   'gives it later': async ({ ctx, input }) => {

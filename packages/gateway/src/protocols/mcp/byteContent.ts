@@ -61,11 +61,8 @@ export async function readBytes(
 export interface ByteOptions {
   readonly contentType: string | undefined;
   readonly maxBytes: number;
-  /** The name of the tool. */
   readonly name: string;
-  /** The path of the procedure. */
   readonly path: string;
-  /** The abort signal of the call. */
   readonly signal: AbortSignal | undefined;
 }
 

@@ -59,7 +59,6 @@ export function catalogResponse(
   return errorResponse(status, error, id);
 }
 
-/** Returns the list of tools, as JSON. */
 function toolList(isCurrent: boolean, context: RequestContext, { tools }: Catalog): string {
   const entries = allowedTools(context, tools).map(({ entry }) => entry);
   const cacheScope = cacheScopeOf(context);
@@ -67,7 +66,6 @@ function toolList(isCurrent: boolean, context: RequestContext, { tools }: Catalo
   return `{"tools":[${entries.join(',')}]${caching}}`;
 }
 
-/** Returns the tools that the caller may call. */
 function allowedTools(context: RequestContext, tools: Tools) {
   const all = [...tools.values()];
   const hasScopes = all.some(({ procedure }) => procedure.scopes);

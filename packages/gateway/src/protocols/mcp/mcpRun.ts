@@ -77,7 +77,7 @@ export class McpRun extends RequestRun implements CallSource {
     if (message instanceof OutgoingResponse) {
       return this.#admit(undefined, undefined, () => this.finish(message));
     }
-    context.message = message;
+    context.caller = message;
     if (message.method === 'tools/call') return this.#begin(message);
     this.#admit(message, undefined, () =>
       this.#respondWith(message, () => catalogResponse(message, context, settings)),
@@ -115,7 +115,7 @@ export class McpRun extends RequestRun implements CallSource {
     }
     const { scopes, idempotencyKey: keyUse } = tool.procedure;
     this.#call = { ...message, tool, args };
-    context.message = this.#call;
+    context.caller = this.#call;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
       if (error) this.finish(settings.reject(error, context, id));
@@ -218,7 +218,6 @@ export class McpRun extends RequestRun implements CallSource {
     this.finish(new OutgoingResponse(200, this.#headers(), body, eventStreamHeaders));
   }
 
-  /** Responds with the error of the call. */
   #fail(cause: unknown): void {
     const { context } = this;
     // The error is a consequence of the disconnect, unless the response is stored for a repeat of the request.

@@ -30,12 +30,10 @@ export function errorResponse(status: number, error: JsonRpcError, id?: MessageI
   return new OutgoingResponse(status, [], body, jsonType);
 }
 
-/** Writes a response message. */
 export const resultMessage = (result: string, id: MessageId): string =>
   `{"jsonrpc":"2.0","result":${result},"id":${JSON.stringify(id)}}`;
 
 export const resultResponse = (result: string, id: MessageId, headers: Header[] = []): OutgoingResponse =>
   new OutgoingResponse(200, headers, resultMessage(result, id), jsonType);
 
-/** Formats a message as a server-sent event. */
 export const messageEvent = (message: string): string => `event: message\ndata: ${message}\n\n`;

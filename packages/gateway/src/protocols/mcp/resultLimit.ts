@@ -8,10 +8,7 @@ import { accepts, isZod } from '../../schemas/zodSchema.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
 import type { JsonSchema } from '../../schemas/toolSchema.ts';
 
-/**
- * The default of `maxResultBytes`: Claude Code takes results of up to 25,000 tokens (`MAX_MCP_OUTPUT_TOKENS`), which are some
- * 80 kB of JSON.
- */
+/** Default of `maxResultBytes`: Claude Code takes 25,000 tokens (`MAX_MCP_OUTPUT_TOKENS`), some 80 kB of JSON. */
 export const defaultMaxResultBytes = 80_000;
 
 /** What is known at start about the results of a tool. */

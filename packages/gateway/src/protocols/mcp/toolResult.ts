@@ -7,7 +7,7 @@ import {
   errorTooLarge,
   maxErrorBytes,
   requireBytes,
-  resultTooLarge,
+  tooLarge,
 } from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
@@ -29,7 +29,6 @@ const complete = ',"resultType":"complete"';
 export function outputResult(value: unknown, call: ToolCall, record: CallRecord): string {
   const { isCurrent, tool } = call;
   const { isStructured, maxBytes, maxResponseBytes } = tool.limit;
-  const end = isCurrent ? `${complete}}` : '}';
   const limitedTo = (option: Excess['option'], most: number, bytes: number) =>
     limitedResult(value, { bytes, maxBytes: most, option }, call, record);
   if (value instanceof ByteContent) {
@@ -39,7 +38,7 @@ export function outputResult(value: unknown, call: ToolCall, record: CallRecord)
   }
   // A larger output may be cut.
   const json = boundedJson(value, Infinity);
-  if (json === undefined) return `{"content":[]${end}`;
+  if (json === undefined) return writeResult('[]', '', isCurrent);
   // A text stays a text, which a model reads as it is.
   const shown = typeof value === 'string' ? value : json;
   if (isLarger(shown, maxBytes)) return limitedTo('maxResultBytes', maxBytes, utf8Length(shown));
@@ -50,10 +49,12 @@ export function outputResult(value: unknown, call: ToolCall, record: CallRecord)
     const bytes = utf8Length(text) + utf8Length(structured);
     if (bytes > maxResponseBytes) return limitedTo('maxResponseSize', maxResponseBytes, bytes);
   }
-  return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
+  return writeResult(`[{"type":"text","text":${text}}]`, structured, isCurrent);
 }
 
-/** What is recorded of a call. */
+const writeResult = (content: string, structured: string, isCurrent: boolean): string =>
+  `{"content":${content}${structured}${isCurrent ? complete : ''}}`;
+
 interface CallRecord {
   error: unknown;
   isResultCut: boolean;
@@ -72,7 +73,7 @@ function limitedResult(value: unknown, excess: Excess, call: ToolCall, record: C
     tool: { limit },
   } = call;
   const resultOf = (texts: readonly string[], structured = '') =>
-    `{"content":${JSON.stringify(texts.map((text) => ({ type: 'text', text })))}${structured}${isCurrent ? complete : ''}}`;
+    writeResult(JSON.stringify(texts.map((text) => ({ type: 'text', text }))), structured, isCurrent);
   const cut = cutOutput(value, excess, limit, args);
   if (cut) {
     record.isResultCut = true;
@@ -81,7 +82,7 @@ function limitedResult(value: unknown, excess: Excess, call: ToolCall, record: C
   }
   const message = tooLargeText(excess, limit);
   const { procedure, isStructured } = limit;
-  if (procedure.type !== 'mutation' || excess.option === 'maxResponseSize') throw resultTooLarge(message);
+  if (procedure.type !== 'mutation' || excess.option === 'maxResponseSize') throw tooLarge(message);
   record.isResultCut = true;
   if (!isStructured) return resultOf([message]);
   return errorResult({ code: 'PAYLOAD_TOO_LARGE', message, status: 413 }, call, record);
@@ -131,7 +132,6 @@ export function errorResult(shown: object, call: ToolCall, record: Pick<CallReco
 const replayedMeta = { 'io.github.trpc-gateway/replayed': true };
 const replayedEnd = `,"_meta":${JSON.stringify(replayedMeta)}}`;
 
-/** Marks a new result as replayed. */
 export const markReplayed = (result: string): string => `${result.slice(0, -1)}${replayedEnd}`;
 
 /**

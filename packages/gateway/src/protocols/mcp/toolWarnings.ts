@@ -79,5 +79,4 @@ function declaredBytes({ items, maxItems = 0, maxLength = 0, properties = {} }: 
   return members.reduce((sum, each) => sum + each, Number(maxLength) + elements);
 }
 
-/** Returns the number of tokens of JSON, an estimate. */
 export const estimateTokens = (json: string): number => Math.ceil(json.length / charactersPerToken);

@@ -51,7 +51,6 @@ interface Tool {
   readonly entry: string;
 }
 
-/** A message that calls a tool. */
 export interface ToolCall extends Message {
   readonly tool: Tool;
   readonly args: Record<string, unknown> | undefined;
@@ -234,7 +233,6 @@ function requireOutput(schema: Schema, depth = 0): void {
   if (!isContent) requireJson(inner, 'output');
 }
 
-/** Whether a schema is that of bytes, a `Blob` or a `File`. */
 const isBytesSchema = (schema: Schema): boolean =>
   schema[details]?.type === 'file' || ['File', 'bytes'].includes(binaryKind(schema) ?? '');
 

@@ -5,7 +5,7 @@ import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/er
 import type { GatewayOptions } from '../../assembly/options.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
-import { trpcToOpenApiErrors } from '../../trpcToOpenApi/index.ts';
+import { trpcToOpenApiErrors } from '../../trpcToOpenApi/trpcToOpenApi.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 
@@ -85,7 +85,6 @@ async function send(target: string, options: Options, init: RequestInit = {}) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Reads the statuses that the body of a format states. */
 const formats: readonly (readonly [string, ErrorFormat, (body: Record<string, unknown>) => unknown])[] = [
   ['apiErrors', apiErrors, ({ status }) => status],
   ['problemDetails', problemDetails, ({ status }) => status],

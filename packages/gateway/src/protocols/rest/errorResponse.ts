@@ -22,7 +22,6 @@ type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 /** Details of the response to an error, besides its code and message. */
 interface ErrorDetails {
   readonly headers?: readonly Header[] | undefined;
-  /** The declared errors of the procedure. */
   readonly declared?: ErrorDefinitions | undefined;
   /** The parts of the request that carry properties of the input, to name them in issues. */
   readonly places?: Places | undefined;

@@ -30,7 +30,6 @@ function runLength(text: string, at: number): number {
   return end - start;
 }
 
-/** Whether the character at a position is a digit or a point. */
 function isDigitOrPoint(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return (code >= 48 && code <= 57) || code === 46;

@@ -1,14 +1,10 @@
-import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { type AnyTRPCRouter } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Telemetry } from '../../calls/telemetry.ts';
-import type { ResponseControls } from '../../http/response.ts';
-import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
-import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
-import { testGateway } from '../../testing/testGateway.ts';
-
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
+import type { RestMeta } from '../../procedures/meta.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
 
 const echo = (meta: RestMeta, input: z.ZodType) =>
   t.procedure
@@ -32,10 +28,7 @@ const router = t.router({
 type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
 
 async function start(options: Options, served: AnyTRPCRouter = router) {
-  const { fetch } = await testGateway(served, {
-    createContext: ({ response }: ContextOptions<unknown>) => ({ response }),
-    ...options,
-  });
+  const { fetch } = await testGateway(served, options);
   return (target: string, method = 'GET') => fetch(`http://pets.example${target}`, { method });
 }
 

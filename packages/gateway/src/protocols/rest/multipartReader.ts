@@ -16,9 +16,7 @@ interface MultipartLimits {
   readonly maxFieldBytes: number;
 }
 
-/**
- * Reads the parts of a `multipart/form-data` body in the order of arrival. Its errors are `TRPCError`s for the client.
- */
+/** Reads the parts of a `multipart/form-data` body in order of arrival. Its errors are `TRPCError`s for the client. */
 export class MultipartReader {
   readonly #events: AsyncGenerator<PartEvent, void>;
   readonly #limits: MultipartLimits;

@@ -40,7 +40,6 @@ const restOf = (path: string, index: number) => path.slice(1).split('/').slice(i
 
 type Parameter = Exclude<PathTemplate[number], string>;
 
-/** The number of texts beside a parameter. */
 const textsOf = ({ beside }: Parameter) => [beside?.before, beside?.after].filter(Boolean).length;
 
 /** Returns the value of a parameter with text beside it, if a segment has this text. */

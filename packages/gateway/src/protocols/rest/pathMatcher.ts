@@ -35,10 +35,7 @@ export function createPathMatcher<Value>(isLenient: boolean) {
   const fold = (text: string) => (isLenient ? foldCase(text) : text);
 
   return {
-    /**
-     * Returns the value of a template, and creates it with `make` for a new one. Templates that match the same paths
-     * share a value.
-     */
+    /** Returns the value of a template; `make` creates it for a new one. Templates that match the same paths share a value. */
     at(template: PathTemplate, make: () => Value): Value {
       let node = root;
       for (const segment of template) {

@@ -33,7 +33,6 @@ export interface RawBody {
   readonly close?: () => Promise<unknown>;
 }
 
-/** A text field or a file of a form. */
 export type FormField = readonly [name: string, value: string | File];
 
 /**
@@ -145,7 +144,6 @@ async function receiveUpload(
   return receiveForm(reader, body, kind === 'spool' ? spool : keepInMemory);
 }
 
-/** Receives a form. */
 async function receiveForm(
   reader: MultipartReader,
   { fields: known, isWhole }: OperationBody,

@@ -25,7 +25,6 @@ import { errorEvent, eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
 import { headerTexts, queryPairs } from './textParameters.ts';
 
-/** Settings shared by all REST requests. */
 export interface RestSettings extends ProtocolSettings {
   /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
@@ -241,7 +240,6 @@ class RestRun extends RequestRun implements CallSource {
     if (output.kind === 'media' || !isBodyStream(value)) discardOutput(value);
   }
 
-  /** Responds with the error of the call. */
   #respondWithError(cause: unknown): void {
     const { deprecation, input, procedure } = this.#operation;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.

@@ -4,7 +4,7 @@ import { requireResponse, OutgoingResponse } from '../../http/response.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
-import { isTrpcError } from '../../procedures/isTrpcError.ts';
+import { isTrpcError } from '../../procedures/clientError.ts';
 import type { Protocol } from '../protocol.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';

@@ -1,10 +1,8 @@
 import { ReadableStream } from 'node:stream/web';
-import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
-import type { GatewayMeta, MediaWriter } from '../../procedures/meta.ts';
-import { testGateway } from '../../testing/testGateway.ts';
+import type { MediaWriter } from '../../procedures/meta.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
 
-/** Writes a body that reads the rows. */
 const csv: MediaWriter = ({ rows }: { readonly rows: ReadableStream<string> }) =>
   (async function* () {
     for await (const row of rows) yield new TextEncoder().encode(`${row}\n`);
@@ -20,7 +18,6 @@ it.each<readonly [string, string, MediaWriter, object]>([
   ['is ended if a writer fails', 'text/csv', broken, { status: 500 }],
 ])('the iterable of an output %s', async (_, accept, write, expected) => {
   const rows = ReadableStream.from(['a', 'b']);
-  const t = initTRPC.meta<GatewayMeta>().create();
   const produces = { 'application/json': true, 'text/csv': write } as const;
   const openapi = { method: 'GET', path: '/rows', produces } as const;
   const router = t.router({ rows: t.procedure.meta({ openapi }).query(() => ({ rows })) });

@@ -87,9 +87,7 @@ export const eventHeaders: readonly Header[] = [
   ['x-accel-buffering', 'no'],
 ];
 
-/**
- * Returns the ping interval and the maximum duration of event streams, from the router's `sse` options. Also for REST.
- */
+/** Returns the ping interval and the maximum duration of event streams, from the router's `sse`. Also for REST. */
 export function eventTimes({ sse = {} }: TrpcSettings['config']): EventStreamTimes {
   const { maxDurationMs, ping: { enabled = false, intervalMs = 1000 } = {} } = sse;
   const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;

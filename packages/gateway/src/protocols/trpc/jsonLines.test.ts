@@ -15,7 +15,6 @@ const context = Object.assign(new AbortController(), {
   request: inProcessRequest('GET', '/'),
 });
 
-/** Creates the JSON lines of a number of calls, and records the callbacks. */
 function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
   const { callbacks, seen: counts } = streamCallbacks();
   const seen = Object.assign(counts, { errors: [] as unknown[] });

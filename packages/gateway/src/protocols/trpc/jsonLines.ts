@@ -255,7 +255,6 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (text !== undefined) this.#pendingBody?.resolve(text);
   }
 
-  /** Adds a line. */
   #add(target: Target, status: number, value: unknown): void {
     if (this.isLast) return;
     const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;

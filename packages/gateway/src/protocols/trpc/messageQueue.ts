@@ -11,7 +11,6 @@ import {
   tooManyCalls,
 } from './socketLimits.ts';
 
-/** A message as it was received. */
 export interface Message {
   readonly data: Buffer;
   readonly isBinary: boolean;
@@ -28,16 +27,11 @@ export class MessageQueue {
   isBlocked: boolean;
   /** Not parsed yet, since each may be thousands of calls. */
   #messages: Message[] = [];
-  /** Index of the next message in `#messages`. */
   #nextMessage = 0;
   #waitingBytes = 0;
-  /**
-   * Calls that wait for a later turn, or for messages after them to be read, since one of these may stop a subscription.
-   */
+  /** Calls that wait for a later turn, or for the messages after them to be read, since one may stop a subscription. */
   #calls: { start(): void }[] = [];
-  /** Index of the next call in `#calls`. */
   #nextCall = 0;
-  /** Whether `#work` is scheduled. */
   #isScheduled = false;
   readonly #receiver: MessageReceiver;
   readonly #socket: Socket;
@@ -66,7 +60,6 @@ export class MessageQueue {
     if (!this.isBlocked) this.startCalls();
   }
 
-  /** Receives a message later. */
   hold(message: Message): void {
     this.#waitingBytes += message.data.byteLength;
     const isFull = this.#messages.length - this.#nextMessage >= maxWaitingMessages;
@@ -84,7 +77,6 @@ export class MessageQueue {
     this.#calls.push(call);
   }
 
-  /** Drops everything that waits. */
   clear(): void {
     this.#messages = [];
     this.#calls = [];

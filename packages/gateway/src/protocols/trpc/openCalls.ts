@@ -17,7 +17,6 @@ export interface CallInfo {
 
 export const noCall: CallInfo = { id: null, type: 'unknown' };
 
-/** A call that has started. */
 export interface OpenCall extends CallInfo, CallContext {
   readonly procedure: Procedure | undefined;
   /** The start, by `performance.now()`. */

@@ -34,10 +34,7 @@ export interface TrpcOptions<Router extends AnyTRPCRouter> extends Pick<
   readonly maxBatchSize?: number;
 }
 
-/**
- * Merges the options with the gateway's: the gateway's `onError` is called first. Errors that `onError` throws or rejects
- * with are ignored.
- */
+/** Merges the gateway's options, whose `onError` is called first. What `onError` throws or rejects with is ignored. */
 export function trpcOptions<Router extends AnyTRPCRouter>(
   options: TrpcOptions<Router> = {},
   reportError: ReportError | undefined,
@@ -84,9 +81,7 @@ export interface SocketSettings extends TrpcSettings {
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: OriginCheck;
   readonly clientAddress: ClientAddress;
-  /**
-   * Whether the credential may come with the connection parameters, since the request that opens the socket has none.
-   */
+  /** Whether the credential may come with the connection parameters, since the request that opens the socket has none. */
   awaitsParameters(request: HttpRequest): boolean;
   /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
   admit(context: RequestContext): MaybePromise<TRPCError | undefined>;
@@ -97,9 +92,7 @@ export interface SocketSettings extends TrpcSettings {
   readonly recorder: Pick<Recorder, 'call'>;
 }
 
-/**
- * Options of tRPC over WebSockets, as in tRPC's own adapter. `onError` is in `TrpcOptions`.
- */
+/** Options of tRPC over WebSockets, as in tRPC's own adapter. `onError` is in `TrpcOptions`. */
 // Not the adapter's own type (@trpc/server 11.25): it imports those of `ws`, which the gateway does not need.
 export interface SocketOptions {
   /**

@@ -52,9 +52,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   protected format = noFormat;
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
   protected controlHeaders: Header[] | undefined = undefined;
-  /**
-   * A context per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
-   */
+  /** A context per call, if one that misses its deadline must not end the others. Otherwise they share that of the request. */
   protected callContexts: CallContext[] | undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
@@ -85,7 +83,6 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   /** Creates the response. An error that it throws is the error of the request. */
   protected abstract write(): OutgoingResponse;
 
-  /** Whether a call of the request has failed. */
   protected get hasError(): boolean {
     return true;
   }
@@ -277,7 +274,6 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
     return isBatchCall ? keyInBatch() : keyRequired();
   }
 
-  /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
     this.context.outcome.endedWith(codeOf(error));
@@ -327,10 +323,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   }
 }
 
-/**
- * Creates an error without a stack trace, which takes 6 of the 13 µs of a call to an unknown procedure and would show
- * only frames of the gateway.
- */
+/** Creates an error without a stack trace, which takes 6 of the 13 µs of an unknown call and has only frames of the gateway. */
 function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPCError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -14,7 +14,6 @@ export type ServedConfig = RouterConfig & { readonly pathSeparator: string };
  */
 export const statusOf: (item: never, errors: TRPCError[]) => number = getHTTPStatusCode;
 
-/** The transformer of outputs of a router without one. */
 export const noTransformer: RouterConfig['transformer']['output'] =
   initTRPC.create()._config.transformer.output;
 

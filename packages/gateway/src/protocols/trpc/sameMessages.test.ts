@@ -27,7 +27,6 @@ type Connect = (
   options?: { readonly target?: string; readonly context?: () => unknown },
 ) => Promise<ServerEnd>;
 
-/** The callbacks of one side. */
 const callbacks = (events: unknown[], context: () => unknown = () => ({ events })) => ({
   createContext: ({ info }: { readonly info: TRPCRequestInfo | undefined }) => {
     const { accept, calls, connectionParams, isBatchCall, signal, type, url } = info ?? {};

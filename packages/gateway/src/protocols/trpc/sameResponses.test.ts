@@ -4,7 +4,7 @@ import { sortedLines } from '@petstore/testing/jsonLines';
 import { changedHeaders } from '@petstore/testing/olderTrpc';
 import { expect, it } from 'vitest';
 import type { createGateway } from '../../gateway.ts';
-import { FetchRequest } from '../../adapters/serve/fetchRequest.ts';
+import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
 import { rows, type Row } from './testing/comparedRequests.ts';
@@ -30,7 +30,6 @@ interface Outcome {
   readonly events: readonly string[];
 }
 
-/** Creates the callbacks of one side. */
 function callbacks(setting: Setting, events: Events) {
   const { responseMeta, ...options } = setting.options ?? {};
   const calls = (info: TRPCRequestInfo | undefined) =>
@@ -207,18 +206,10 @@ async function textOf(
 
 /** @param hasBody whether the body has arrived with the head */
 function requestOf(target: string, { method, headers = [], body = '' }: Row, hasBody: boolean): HttpRequest {
-  const [path = '', ...query] = target.split('?');
+  const sent = [['host', 'localhost'], ...headers] as [string, string][];
   const bytes = Buffer.from(body);
-  const request = new Request('http://localhost', {
-    method,
-    headers: [['host', 'localhost'], ...headers] as [string, string][],
-    ...(method !== 'GET' && method !== 'HEAD' && { body: bytes }),
-  });
-  return Object.assign(new FetchRequest(request, Infinity, '127.0.0.1'), {
-    path,
-    query: query.join('?'),
-    ...(hasBody && { bodyNow: () => bytes }),
-  });
+  const request = inProcessRequest(method, target, sent, bytes);
+  return hasBody ? Object.assign(request, { bodyNow: () => bytes }) : request;
 }
 
 /** Headers that only the gateway sets, or that belong to the connection. */

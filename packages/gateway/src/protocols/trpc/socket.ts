@@ -38,7 +38,6 @@ export class Socket {
   readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes now. */
   unsentLimit = maxSocketUnsentBytes;
-  /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
   constructor(peer: WebSocketPeer, settings: SocketSettings, context: RequestContext) {
@@ -78,15 +77,11 @@ export class Socket {
     this.send(JSON.stringify({ id, jsonrpc, result: { type } }));
   }
 
-  /** Sends the client a request to reconnect. */
   reconnect(): void {
     this.send('{"id":null,"method":"reconnect"}');
   }
 
-  /**
-   * Reports an error and sends it to the client. It never throws: if encoding fails, the client receives a generic
-   * error.
-   */
+  /** Reports an error and sends it to the client. It never throws: if encoding fails, the client receives a generic error. */
   reportAndSendError(call: CallInfo, cause: unknown): void {
     this.sendShape(call, this.shapeOf(call, this.reportError(call, cause)));
   }
@@ -96,7 +91,6 @@ export class Socket {
     this.#sendShape(call, this.shapeOf(call, this.reportError(call, cause)));
   }
 
-  /** Calls `onError`. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
     const ctx = this.ctx as never;
@@ -117,10 +111,7 @@ export class Socket {
     }
   }
 
-  /**
-   * Sends the shape of an error; a generic one if it cannot be encoded, without the router's transformer if that throws. It
-   * never throws.
-   */
+  /** Sends the shape of an error; if it cannot be encoded, a generic one, without a transformer that throws. Never throws. */
   sendShape(call: CallInfo, shape: object): void {
     try {
       this.#sendShape(call, shape);
@@ -205,9 +196,7 @@ export class Socket {
     this.close(1013, 'The send buffer is full: the client is not reading.');
   }
 
-  /**
-   * Backpressure: returns a promise that subscriptions await before their next event, if the client reads too slowly.
-   */
+  /** Backpressure: returns a promise that subscriptions await before their next event, if the client reads too slowly. */
   ready(): Promise<void> | undefined {
     if (!this.isOpen || this.peer.bufferedBytes <= pauseAboveBytes) return undefined;
     return new Promise((resolve) => this.#resumeCallbacks.push(resolve));

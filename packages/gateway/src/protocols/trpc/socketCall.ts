@@ -192,9 +192,7 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     }
   }
 
-  /**
-   * Ends the call with an error; without one, if the call was aborted since it was stopped or its client disconnected.
-   */
+  /** Ends the call with an error; without one, if the call was aborted since it was stopped or its client disconnected. */
   endWithError(cause: unknown): void {
     const { error } = failureOf(cause);
     if (isStopped(error, this)) return this.endStopped();

@@ -26,7 +26,6 @@ type SocketPolicyContext = Omit<PolicyContext, 'isStream' | 'outcomes'> & {
   outcomes: readonly CallOutcome[];
 };
 
-/** The policies of the service on one call of a WebSocket. */
 export class SocketCallPolicies {
   readonly #policies: PolicySteps<Policy>;
   readonly #call: OpenCall;

@@ -29,10 +29,7 @@ import {
 export const expectsConnectionParams = ({ query }: HttpRequest): boolean =>
   new URLSearchParams(query).get('connectionParams') === '1';
 
-/**
- * Returns the close code and reason for a socket whose credential was rejected (RFC 6455 §7.4.1; 1013 is in IANA's
- * registry).
- */
+/** Returns the close code and reason for a socket whose credential was rejected (RFC 6455 §7.4.1; IANA's registry: 1013). */
 function closeReason({ code }: TRPCError): [code: number, reason: string] {
   if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') return [1013, 'Try again later.'];
   return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
@@ -194,10 +191,7 @@ export class SocketConnection implements SocketHandler {
     }
   }
 
-  /**
-   * Authenticates the client if the request that opened the socket did not, creates the context, and serves the
-   * messages that wait. It never rejects.
-   */
+  /** Authenticates the client if the upgrade did not, creates the context, and serves waiting messages. It never rejects. */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     const socket = this.#socket;
     const { context, settings } = socket;
@@ -247,10 +241,7 @@ export class SocketConnection implements SocketHandler {
     }
   }
 
-  /**
-   * Parses a message into calls, and charges each to the rate limit. A message without a call, or a malformed one, is
-   * charged as one call.
-   */
+  /** Parses a message into calls, and charges each to the rate limit; a message without a call, or malformed, as one. */
   #read(message: Message): void {
     const { parts, decoded } = this.#parse(message) ?? {};
     const socket = this.#socket;

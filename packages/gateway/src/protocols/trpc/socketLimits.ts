@@ -6,9 +6,7 @@ export const pauseAboveBytes = 65_536;
 /** Maximum number of unsent bytes for a client that does not read. */
 export const maxSocketUnsentBytes = 1_048_576;
 
-/**
- * Bytes of unsent data, and of the connection parameters, that a socket may have before its credential is checked.
- */
+/** Bytes of unsent data, and of the connection parameters, that a socket may have before its credential is checked. */
 export const maxUnauthenticatedBytes = 65_536;
 
 /** Time that a socket has to send its credential as connection parameters, in milliseconds. */
@@ -54,7 +52,6 @@ export const tooManySubscriptionBytes = (most: number): LimitError =>
     message: `The open subscriptions of this WebSocket have inputs of more than ${most} bytes together, which is the limit. End some of them, or open another WebSocket.`,
   });
 
-/** Returns the error of the calls of a message that is larger than `maxBodySize`. */
 export const messageTooLarge = (maxBodySize: number): LimitError =>
   new LimitError('message-bytes', {
     code: 'PAYLOAD_TOO_LARGE',

@@ -8,10 +8,8 @@ import type { OpenSubscription } from './openCalls.ts';
 import { isAbort, type Socket } from './socket.ts';
 import type { WaitingSubscription } from './subscriptionStarts.ts';
 
-/** The output of a subscription. */
 export type CallEvents = AsyncIterable<unknown> | Observable<unknown, unknown>;
 
-/** The call of a subscription. */
 interface SubscribingCall extends Omit<OpenSubscription, 'subscription'> {
   rejection: unknown;
   startNow(): void;
@@ -119,9 +117,7 @@ export class SocketSubscription implements WaitingSubscription {
     return false;
   }
 
-  /**
-   * Sends events until the iterator ends or the subscription is stopped, without waiting for a pending `next()` then.
-   */
+  /** Sends events until the iterator ends or the subscription is stopped, without then waiting for a pending `next()`. */
   #sendEvents(iterator: AsyncIterator<unknown>): Promise<void> {
     const { signal } = this.#call;
     const send = async () => {

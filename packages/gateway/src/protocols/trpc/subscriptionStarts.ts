@@ -1,16 +1,13 @@
-import { longestTimer } from '../../calls/deadlines.ts';
 import type { Limits } from '../../calls/limits.ts';
-import { performance, unref, type Timer } from '../../http/eventLoop.ts';
+import { longestTimer, performance, unref, type Timer } from '../../http/eventLoop.ts';
 import { turn } from '../../http/turn.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
-/** A subscription that waits to start. */
 export interface WaitingSubscription {
   /** When it arrived, by `performance.now()`. */
   readonly startedAt: number;
   /** Starts it. It calls `ended` once: when its events begin, when it has failed, or when its client disconnects. */
   startNow(): void;
-  /** Ends it with an error. */
   reject(error: LimitError): void;
 }
 

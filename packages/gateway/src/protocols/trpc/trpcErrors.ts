@@ -20,7 +20,6 @@ import { statusOf, type RouterConfig } from './routerConfig.ts';
 
 type ShapeOptions = Omit<Parameters<typeof getErrorShape>[0], 'config'>;
 
-/** An error, encoded as JSON. */
 export interface EncodedError {
   readonly text: string;
   readonly shape: object;

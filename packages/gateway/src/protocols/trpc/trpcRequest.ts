@@ -150,7 +150,6 @@ export class TrpcRequest implements Target {
     }
   }
 
-  /** Returns the input of a call. */
   read(index: number): unknown {
     if (this.inputs === noCalls) this.#readInputs();
     const input = this.inputs[index];
@@ -232,7 +231,6 @@ export class TrpcRequest implements Target {
     if (hasCredentials) this.credentials = withParameters(http, connectionParams);
   }
 
-  /** Reads the inputs of all calls. */
   #readInputs(): void {
     if (this.#inputError) throw this.#inputError;
     const { limits, readForm } = this.#settings;

@@ -1,9 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
-import type { GatewayMeta } from '../../procedures/meta.ts';
-import { testGateway } from '../../testing/testGateway.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
 import { call, openSocket } from './testing/openSocket.ts';
 
 const file = () => createReadStream(import.meta.filename);
@@ -14,7 +12,6 @@ async function start() {
     opened.push(stream);
     return stream;
   };
-  const t = initTRPC.meta<GatewayMeta>().create();
   const on = (path: `/${string}`) =>
     t.procedure.meta({ openapi: { method: 'GET', path, produces: 'image/png' } });
   const router = t.router({

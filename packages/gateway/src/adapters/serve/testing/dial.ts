@@ -85,13 +85,11 @@ export async function* streamOf(...chunks: readonly string[]): AsyncGenerator<Ui
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** Blocks the event loop. */
 export function blockFor(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
-/** Creates a response with status 200. */
 export const ok = (body?: HttpResponse['body']): HttpResponse => ({ status: 200, headers: [], body });
 /** Matches the end of a streamed response with these chunks. Bun sends a stream that is complete at once with its length. */
 export function streamed(...chunks: readonly string[]): RegExp {
@@ -102,7 +100,6 @@ export function streamed(...chunks: readonly string[]): RegExp {
   const withLength = `\r\ncontent-length: ${text.length}\r\n(?:[^]*\r\n)?\r\n${text}$`;
   return new RegExp(bun ? withLength : `\r\n\r\n${framed}`, 'i');
 }
-/** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 /** Sends a GET, and returns the first data of its response. */
 export async function sendGet(socket: Socket): Promise<string> {
@@ -110,7 +107,6 @@ export async function sendGet(socket: Socket): Promise<string> {
   const [data] = await once(socket, 'data');
   return String(data);
 }
-/** Returns a POST request as text. */
 export const post = (body: string, length = body.length): string =>
   `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
 /** Returns the head of a POST request whose body is chunked. */

@@ -8,7 +8,6 @@ export interface RecordingHandler extends SocketHandler {
   readonly events: string[];
 }
 
-/** Creates a recording handler, as the acceptor of a socket. */
 export function recordingHandler(socket: WebSocketPeer): RecordingHandler {
   const events: string[] = [];
   return {

@@ -324,7 +324,6 @@ const errors: readonly Row[] = [
   get('GET of a mutation whose context is forbidden', '/touch', forbidding),
 ];
 
-/** The requests that are compared. */
 export const rows: readonly Row[] = [
   ...calls,
   ...paths,

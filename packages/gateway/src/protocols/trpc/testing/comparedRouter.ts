@@ -12,7 +12,6 @@ import { outputs } from './comparedOutputs.ts';
 /** All codes of `TRPCError`, each with its own status. */
 export const errorCodes = Object.keys(TRPC_ERROR_CODES_BY_KEY) as TRPC_ERROR_CODE_KEY[];
 
-/** The arguments of the callbacks of one side. */
 export type Events = unknown[][];
 export interface Context {
   readonly events: Events;
@@ -169,7 +168,6 @@ export const shown = (input: unknown): unknown =>
 
 type StreamOptions = NonNullable<Parameters<typeof initTRPC.create>[0]>;
 
-/** The configuration of both sides. */
 export interface Setting {
   readonly options?: Pick<
     HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
@@ -177,7 +175,6 @@ export interface Setting {
   >;
   readonly transformer?: true;
   readonly pathSeparator?: '-' | '~';
-  /** tRPC's options of streams. */
   readonly sse?: StreamOptions['sse'];
   readonly jsonl?: StreamOptions['jsonl'];
   readonly basePath?: `/${string}`;

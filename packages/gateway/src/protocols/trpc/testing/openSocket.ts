@@ -7,7 +7,6 @@ import { testGateway } from '../../../testing/testGateway.ts';
 
 export type Options = Partial<Parameters<typeof createGateway>[0]>;
 
-/** The request that opens a WebSocket. */
 export const upgradeRequest = (target = '/trpc', headers: Record<string, string> = {}) =>
   inProcessRequest('GET', target, { 'sec-websocket-version': '13', ...headers });
 
@@ -64,10 +63,8 @@ export async function quiet(): Promise<void> {
   for (let count = 0; count < 40; count += 1) await new Promise(setImmediate);
 }
 
-/** Returns the arguments of `message` of a socket. */
 export const bytesAndKind = (message: object) => [Buffer.from(JSON.stringify(message)), false] as const;
 
-/** Returns the message that calls a procedure. */
 export const call = (id: number | null, method: string, path: string, more: object = {}) => ({
   id,
   method,

@@ -107,7 +107,6 @@ export const socketPlan: fc.Arbitrary<SocketPlan> = fc.record({
   }),
 });
 
-/** Encodes a message. */
 export function bytesOf(message: Message, router: AnyTRPCRouter, hasTransformer: boolean): Buffer {
   if (message.kind === 'text') return Buffer.from(message.text);
   const procedures = router._def.procedures as Readonly<

@@ -1,2 +1,0 @@
-export { trpcToOpenApi, trpcToOpenApiErrors } from './trpcToOpenApi.ts';
-export { trpcToOpenApiDocument, type TrpcToOpenApiDocumentInfo } from './trpcToOpenApiDocument.ts';
