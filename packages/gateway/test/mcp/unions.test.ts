@@ -173,6 +173,17 @@ const properties: readonly Property[] = [
   [z.iso.date(), ['2026-01-31']],
   [z.email(), ['a@pets.example']],
   [z.date(), ['2026-01-31T12:00:00.000Z']],
+  [z.string().nullable().meta({ title: 'T', description: 'D.' }), ['a', null]],
+  [z.int().nullable().default(null), [1, null]],
+  [z.enum(['', 'a']).nullable(), ['', 'a', null]],
+  [z.literal(['a', 1, null]), ['a', 1, null]],
+  [z.unknown(), [[[null]], { a: [1] }]],
+  [z.json(), [[[null]], { a: [1] }]],
+  [z.url(), ['https://pets.example/']],
+  [z.base64(), ['YQ==']],
+  [z.array(z.array(z.int().nullable())), [[], [[1, null]]]],
+  [z.tuple([z.string(), z.array(z.boolean())]), [['a', [true]]]],
+  [z.record(z.enum(['a', 'b']), z.int()), [{ a: 1, b: 2 }]],
 ];
 const property = fc.constantFrom(...properties);
 
@@ -238,7 +249,7 @@ const record = fc
   );
 const noObject = property
   // `z.object()` accepts a Date, which is no object in JSON.
-  .filter(([schema]) => !(schema instanceof z.ZodObject || schema instanceof z.ZodDate))
+  .filter(([schema, values]) => !values.some(isRecord) && !(schema instanceof z.ZodDate))
   .map(([schema, values]) => whole(schema, fc.constantFrom(...values), false));
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
