@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type Policy } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import { call as callTool } from '../mcp/messages.ts';
+import { call as callTool } from '@petstore/testing/mcpMessages';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { socketClient } from '../socketClient.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { audience, startIssuer } from '../credentials/issuer.ts';
-import { call, revisions, send } from '../mcp/messages.ts';
+import { call, revisions, send } from '@petstore/testing/mcpMessages';
 import { inProcess, serveInTest, tool } from '../mcp/serveTools.ts';
 import { needs } from '../servers.ts';
 

@@ -7,8 +7,8 @@ import { initTRPC, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { currentHeaders, currentMeta } from '../mcp/messages.ts';
-import { post, type Shape, startShape } from '../startShape.ts';
+import { requestOf } from '@petstore/testing/mcpMessages';
+import { type Shape, startShape } from '../startShape.ts';
 
 const until = (check: () => void) => vi.waitFor(check);
 
@@ -112,11 +112,8 @@ const subscribes: Readonly<Record<string, Subscribe>> = {
   },
   // Keeps a copy of the last event, which becomes the result.
   async MCP({ origin, server }, name) {
-    const params = { name, arguments: {}, _meta: { ...currentMeta, progressToken: 1 } };
-    const { headers, ...init } = post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    const accept = 'application/json, text/event-stream';
-    const all = { ...currentHeaders('tools/call', name), ...(headers as object), accept };
-    await readUntil(await server.fetch(`${origin}/mcp`, { ...init, headers: all }), lastEvent);
+    const request = requestOf('tools/call', { name, arguments: {} }, { meta: { progressToken: 1 } });
+    await readUntil(await server.fetch(`${origin}/mcp`, request), lastEvent);
   },
 };
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { longForm } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
-import { call, send } from './messages.ts';
+import { call, send } from '@petstore/testing/mcpMessages';
 import { createToolGateway } from './toolRouter.ts';
 
 /**

@@ -6,7 +6,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { sendOnce } from '../client.ts';
 import type { Server } from '../listen.ts';
 import { needs } from '../servers.ts';
-import { call, currentHeaders, currentMeta, errorOf, post, revisions, send } from './messages.ts';
+import {
+  call,
+  currentHeaders,
+  currentMeta,
+  errorOf,
+  post,
+  revisions,
+  send,
+} from '@petstore/testing/mcpMessages';
 import { toolServers } from './serveTools.ts';
 
 const start = toolServers();

@@ -14,7 +14,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { listen } from '../listen.ts';
-import { currentHeaders, currentMeta } from '../mcp/messages.ts';
+import { currentHeaders, currentMeta } from '@petstore/testing/mcpMessages';
 import { needs } from '../servers.ts';
 
 // Streams and subscriptions of a server that stops are tested in `sockets/stopping` and `mcp/stopping`.
