@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { getUntypedClient } from '@trpc/client';
@@ -11,16 +10,6 @@ import { requestOf } from '@petstore/testing/mcpMessages';
 import { type Shape, startShape } from '../startShape.ts';
 
 const until = (check: () => void) => vi.waitFor(check);
-
-/** Bun has no flags of V8. */
-function createCollector(): () => void {
-  const { Bun } = globalThis as { readonly Bun?: { gc(isSynchronous: boolean): void } };
-  if (Bun) return () => Bun.gc(true);
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-}
-
-const collectGarbage = createCollector();
 
 const t = initTRPC.meta<GatewayMeta>().create();
 

@@ -68,6 +68,7 @@ it.each<[meta: object, message: string]>([
     { mcp: { annotations: { readonlyHint: true } } },
     'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
   ],
+  [{ mcp: { maxResultBytes: 999 } }, 'Procedure "add": mcp.maxResultBytes is 999; it must be an integer of'],
   [{ mcp: { enabled: 'yes' } }, 'Procedure "add": mcp.enabled is "yes"; it must be true or false.'],
   [
     { mcp: 'add' },
@@ -119,6 +120,10 @@ it.each<[options: object, message: string]>([
   [{ paths: '/tools' }, '"paths" is not an option of mcp; did you mean "path"?'],
   [{ tools: true }, 'mcp.tools is true; it must be a function, such as'],
   [{ instructions: 5 }, 'mcp.instructions is 5; it must be a string'],
+  ...[999, 1000.5, '80000'].map((maxResultBytes): [object, string] => [
+    { maxResultBytes },
+    `mcp.maxResultBytes is ${JSON.stringify(maxResultBytes)}; it must be an integer of at least 1000, or Infinity`,
+  ]),
 ])('mcp() rejects the options %j', (options, message) => {
   expect(() => mcp(options)).toThrow(message);
 });
