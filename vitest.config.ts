@@ -58,7 +58,6 @@ const longTests = [
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/load/*',
-  'packages/gateway/test/sockets/pressure',
   'packages/runtime/src/tls/certificateReload',
   'apps/server/src/commands/copy',
   'apps/server/test/conformance/conformance',

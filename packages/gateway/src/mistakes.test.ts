@@ -8,6 +8,7 @@ import { t, testGateway } from './testing/testGateway.ts';
 // Mistakes of users and their error messages. Each message names the value that was found and the fix.
 
 const verify = () => 'ada';
+const issuer = { issuer: 'a', audience: 'a', jwksUri: 'https://a.example/jwks' };
 
 /** Creates a gateway from options or metadata that the types reject. */
 function create(options: object, procedures: Parameters<typeof t.router>[0] = {}) {
@@ -175,6 +176,12 @@ it.each<[options: object, sentence: string]>([
     'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
   ],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
+  [{ compression: 'gzip' }, 'compression is "gzip"; it must be true or false.'],
+  [{ compression: { level: 9 } }, 'compression is {"level":9}; it must be true or false.'],
+  [
+    { cors: { origins: ['*'] } },
+    'cors.origins contains "*", which is not an origin. Write only scheme, host and port, such as https://pets.example. For patterns, use a function.',
+  ],
   [{ maxQueueMs: 0 }, 'maxQueueMs is 0; it must be a positive number, or Infinity for no limit.'],
   [{ trpc: { onError: 'log' } }, 'trpc.onError is "log"; it must be a function.'],
 ])(
@@ -223,7 +230,24 @@ it.each<[sentence: string, create: () => unknown]>([
   ],
   [
     '"algorithm" is not an option of jwt; did you mean "algorithms"?',
-    () => jwt({ issuer: 'a', audience: 'a', jwksUri: 'https://a.example/jwks', algorithm: 'RS256' } as never),
+    () => jwt({ ...issuer, algorithm: 'RS256' } as never),
+  ],
+  ...[['HS256'], []].map((algorithms): [string, () => unknown] => [
+    `jwt.algorithms is ${JSON.stringify(algorithms)}; it must be a list of one or more of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519, and no other.`,
+    () => jwt({ ...issuer, algorithms }),
+  ]),
+  // From JavaScript, such as an environment variable that is not set.
+  ...[[], [undefined], ['a', '']].map((audience): [string, () => unknown] => [
+    `jwt.audience is ${JSON.stringify(audience)}; it must be a string or an array of strings, none of them empty.`,
+    () => jwt({ ...issuer, audience } as never),
+  ]),
+  [
+    'jwt.issuer is undefined; it must be a string that is not empty.',
+    () => jwt({ ...issuer, issuer: undefined } as never),
+  ],
+  [
+    'jwt.jwksUri is "file:///etc/passwd"; it must be an http or https URL.',
+    () => jwt({ ...issuer, jwksUri: 'file:///etc/passwd' }),
   ],
   [
     '"authorizationServer" is not an option of bearer.protectedResource; did you mean "authorizationServers"?\n' +

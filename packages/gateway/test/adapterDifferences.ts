@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onTestFinished, TestRunner } from 'vitest';
+import { expect, onTestFinished, TestRunner, vi } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { sendOnce } from './client.ts';
 import { startService } from './startService.ts';
-import { rawRequest, rawSocket } from './wire/rawSocket.ts';
+import { rawRequest, rawSocket, upgradeRequest } from './wire/rawSocket.ts';
 import type { Running, StartOptions } from './trpc/start.ts';
-import { frame } from '@petstore/testing/webSocketFrames';
-import { probe } from './sockets/probe.ts';
+import { frame, FrameReader } from '@petstore/testing/webSocketFrames';
 
 /** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
@@ -24,14 +23,25 @@ interface AdapterDifference {
   readonly official?: unknown;
 }
 
-/** Sends frames on a WebSocket. Resolves with its close code, or with `still open` after 500 ms. */
+/**
+ * Sends frames, also such that no client library sends, on a WebSocket. Resolves with the code of the close frame; with 1006, as
+ * in browsers, if the connection ends without one; or with `still open` after 500 ms.
+ */
 const closeCodeAfter =
   (...frames: readonly Buffer[]) =>
   async ({ server }: Running) => {
-    const { socket, closed } = await probe(server.port);
-    onTestFinished(() => {
-      socket.destroy();
+    const socket = rawSocket(server.port, upgradeRequest('/trpc'));
+    onTestFinished(() => void socket.destroy());
+    const received = new FrameReader();
+    const closed = new Promise((resolve) => {
+      socket.on('close', () => resolve(received.closeCode ?? 1006));
     });
+    socket.on('data', (chunk) => {
+      received.push(chunk);
+      // After a close frame the connection is closed (RFC 6455 §7.1.1).
+      if (received.closeCode !== undefined) socket.end();
+    });
+    await vi.waitFor(() => expect(received.status).toBe(101), 10_000);
     socket.write(Buffer.concat(frames));
     return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
   };
@@ -172,16 +182,11 @@ const differences = [
 
 export const adapterDifferences: readonly AdapterDifference[] = differences;
 
-const adapter = adapterOfRun();
-
 type Name = (typeof differences)[number]['name'];
-
-/** The expected result of a difference on the adapter of this run. */
-export const observedHere = (name: Name): unknown =>
-  adapterDifferences.find((difference) => difference.name === name)?.observed[adapter];
 
 /** Skips the running test if the adapter of this run differs from uWebSockets.js in this respect. */
 export function skipIfDifferent(name: Name): void {
+  const adapter = adapterOfRun();
   const observed = adapterDifferences.find((difference) => difference.name === name)?.observed;
   if (isDeepStrictEqual(observed?.[adapter], observed?.uws)) return;
   TestRunner.getCurrentTest()?.context.skip(`Differs on the adapter ${adapter}: ${name}.`);

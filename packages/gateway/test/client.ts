@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type ResponseProblems, responseProblems, type ReceivedResponse } from './wire/responseProblems.ts';
-import { type Fetch, globalFetch } from './fetch.ts';
+import { type Fetch, globalFetch } from './listen.ts';
 import './matchers.ts';
 import type { OpenApiDocument } from './openApi.ts';
 import { needs } from './servers.ts';

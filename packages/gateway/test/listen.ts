@@ -1,7 +1,15 @@
 import type { Service } from 'trpc-gateway';
 import type { CloseOptions, Listening, ServeOptions } from 'trpc-gateway/node';
 import { type Adapter, adapterOfRun } from './adapters.ts';
-import { type Fetch, globalFetch } from './fetch.ts';
+
+/** `fetch` with options that may be `undefined`, as `@trpc/client` passes them under `exactOptionalPropertyTypes`. */
+export type Fetch = (
+  input: string | URL | Request,
+  init?: { readonly [Option in keyof RequestInit]: RequestInit[Option] | undefined },
+) => Promise<Response>;
+
+/** Node's `fetch`, which treats `undefined` as an option that is not set. */
+export const globalFetch = globalThis.fetch as Fetch;
 
 /** A running gateway, as its clients reach it. */
 export interface Server extends Pick<Listening, 'inFlight' | 'connections'> {

@@ -13,9 +13,9 @@ import { WebSocket } from 'ws';
 import type { OpenApiDocument } from './openApi.ts';
 import { needs, serve } from './servers.ts';
 
-type Options<Router extends AnyTRPCRouter> = Partial<GatewayOptions<Router, undefined>> & {
-  readonly errorFormat?: ErrorFormat;
-};
+type Options<Router extends AnyTRPCRouter, Identity = undefined> = Partial<
+  GatewayOptions<Router, Identity>
+> & { readonly errorFormat?: ErrorFormat };
 
 /** A REST request and its response. The body of a 400 is given by its message; without one, only the status is compared. */
 export type RestRow = readonly [target: string, init: RequestInit, status: number, body?: unknown];
@@ -33,9 +33,12 @@ export async function startShape<Router extends AnyTRPCRouter>(
 export type Shape = Awaited<ReturnType<typeof openShape>>;
 
 /** Serves a router until its `close()`. Returns its clients. */
-export async function openShape<Router extends AnyTRPCRouter>(router: Router, options: Options<Router> = {}) {
+export async function openShape<Router extends AnyTRPCRouter, Identity = undefined>(
+  router: Router,
+  options: Options<Router, Identity> = {},
+) {
   const records: RequestRecord[] = [];
-  const gateway = await createGateway<Router, undefined>({
+  const gateway = await createGateway<Router, Identity>({
     router,
     createContext: ({ response }) => ({ response }) as never,
     document: { title: 'Shape', version: '1.0.0' },

@@ -70,30 +70,21 @@ const requestWith = (headers: Readonly<Record<string, string>>): HttpRequest =>
   ({ header: (name: string) => ({ host: 'api.internal', ...headers })[name] }) as HttpRequest;
 
 it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
-  // Not a browser
-  [{}, true],
   // Sec-Fetch-Site decides, not Origin
-  [{ 'sec-fetch-site': 'same-origin' }, true],
   [{ 'sec-fetch-site': 'same-origin', origin: 'null' }, true],
-  [{ 'sec-fetch-site': 'none' }, true],
-  [{ 'sec-fetch-site': 'same-site' }, false],
   [{ 'sec-fetch-site': 'same-site', origin: 'https://evil.api.example' }, false],
-  [{ 'sec-fetch-site': 'cross-site' }, false],
   [{ 'sec-fetch-site': 'cross-site', origin: 'https://api.example' }, false],
   [{ 'sec-fetch-site': 'same-origin, cross-site' }, false],
   [{ 'sec-fetch-site': 'Same-Origin' }, false],
   [{ 'sec-fetch-site': 'other' }, false],
-  [{ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }, true],
   // Only Origin
   [{ origin: 'https://api.example' }, true],
-  [{ origin: 'https://api.internal' }, true],
   [{ origin: 'https://shop.example' }, true],
   [{ origin: 'https://shop.example.evil' }, false],
   [{ origin: 'http://shop.example' }, false],
   [{ origin: 'https://evil.api.example' }, false],
   [{ origin: 'https://api.example:8443' }, false],
-  [{ origin: 'https://evil.example' }, false],
-  [{ origin: 'null' }, false],
+  // Requests of real pages: packages/gateway/test/credentials/forgedRequests.test.ts.
 ])('a request with %j may use a credential that browsers send automatically: %s', (headers, expected) => {
   expect(allowsCredentials(requestWith(headers))).toBe(expected);
 });
@@ -108,12 +99,8 @@ it('a cross-site request without Origin is rejected, even if origins is a functi
 const allowsSocket = createSocketOrigins(['https://pets.example'], 'https://api.example');
 
 it.each<[what: string, isAllowed: boolean, headers: Record<string, string>]>([
-  ['from a program without Origin', true, {}],
-  ['of an origin that cors allows', true, { origin: 'https://pets.example', host: 'other.example' }],
   ['of the public origin', true, { origin: 'https://api.example', host: '10.0.0.1:3000' }],
-  ['of the same host', true, { origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' }],
   ['of the same host in another case', true, { origin: 'https://here.example', host: 'HERE.example' }],
-  ['of another site', false, { origin: 'https://evil.example', host: 'here.example' }],
   ['of another port', false, { origin: 'http://127.0.0.1:3001', host: '127.0.0.1:3000' }],
   ['with an opaque origin, such as a file', false, { origin: 'null', host: 'here.example' }],
   ['without Host', false, { origin: 'https://here.example' }],

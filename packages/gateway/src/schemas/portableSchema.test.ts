@@ -13,6 +13,7 @@ const any = { $ref: '#/$defs/any' };
 const a = { type: 'object', properties: { a: text }, required: ['a'] };
 const more = 'More rules apply; the error of a call says which.';
 const objectA = z.object({ a: z.string() });
+const objectWith = (name: string) => ({ type: 'object', properties: { [name]: text }, required: [name] });
 
 it.each<[what: string, schema: z.ZodType, written: object]>([
   [
@@ -74,6 +75,109 @@ it.each<[what: string, schema: z.ZodType, written: object]>([
     'a description without an end',
     z.url().describe('Home page'),
     { ...text, description: 'Home page. Format: uri.' },
+  ],
+  [
+    'a nullable text',
+    z.string().nullable().describe('D.'),
+    { anyOf: [{ ...text, description: 'D.' }, nothing] },
+  ],
+  ['a text or a number', z.union([z.string(), z.number()]), { anyOf: [text, { type: 'number' }] }],
+  [
+    'a list of nullable texts',
+    z.array(z.string().nullable()),
+    { type: 'array', items: { anyOf: [text, nothing] } },
+  ],
+  [
+    'a record of nullable texts',
+    z.record(z.string(), z.object({ a: z.string().nullable() })),
+    {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        properties: { a: { anyOf: [text, nothing] } },
+        required: ['a'],
+      },
+    },
+  ],
+  [
+    'a union that may be null',
+    z.union([z.string(), z.number()]).nullable(),
+    { anyOf: [text, { type: 'number' }, nothing] },
+  ],
+  ['constants with null', z.literal(['a', null]), { anyOf: [{ ...text, enum: ['a'] }, nothing] }],
+  ['a number', z.literal(1).describe('D.'), { type: 'number', description: 'D. Must be 1.' }],
+  ['numbers', z.literal([1, 2]), { type: 'number', description: 'One of 1, 2.' }],
+  [
+    'an empty text',
+    z.enum(['', 'a']),
+    {
+      anyOf: [
+        { ...text, enum: ['a'] },
+        { ...text, maxLength: 0 },
+      ],
+    },
+  ],
+  ['a URL', z.url(), { ...text, description: 'Format: uri.' }],
+  ['any value', z.unknown().describe('D.'), { ...any, description: 'D.' }],
+  ['any values', z.array(z.any()), { type: 'array', items: any }],
+  [
+    'a pair',
+    z.tuple([z.string(), z.string()]),
+    { type: 'array', prefixItems: [text, text], items: text, minItems: 2, maxItems: 2 },
+  ],
+  [
+    'a tuple',
+    z.tuple([z.string(), z.boolean()]),
+    {
+      type: 'array',
+      prefixItems: [text, { type: 'boolean' }],
+      items: { anyOf: [text, { type: 'boolean' }] },
+      minItems: 2,
+      maxItems: 2,
+    },
+  ],
+  [
+    'a discriminated union',
+    z.discriminatedUnion('k', [z.object({ k: z.literal('a') }), z.object({ k: z.literal('b') })]),
+    {
+      anyOf: ['a', 'b'].map((value) => ({
+        type: 'object',
+        properties: { k: { ...text, enum: [value] } },
+        required: ['k'],
+      })),
+    },
+  ],
+  [
+    'a record of an enumeration',
+    z.record(z.enum(['a']), z.boolean()),
+    {
+      type: 'object',
+      propertyNames: { ...text, enum: ['a'] },
+      additionalProperties: { type: 'boolean' },
+      properties: { a: { type: 'boolean' } },
+      required: ['a'],
+    },
+  ],
+  [
+    'properties that must be absent',
+    z.object({ a: z.string(), b: z.never().optional(), c: z.void() }),
+    { type: 'object', properties: { a: text }, required: ['a'] },
+  ],
+  ['an empty list', z.array(z.never()), { type: 'array', items: any, maxItems: 0 }],
+  ['an empty record', z.record(z.string(), z.never()), { type: 'object', additionalProperties: false }],
+  [
+    'an intersection of unions',
+    z.intersection(
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      z.union([z.object({ c: z.string() }), z.object({ d: z.string() })]),
+    ),
+    {
+      type: 'object',
+      allOf: [
+        ['a', 'b'],
+        ['c', 'd'],
+      ].map((names) => ({ anyOf: names.map(objectWith) })),
+    },
   ],
   ['a union of nothing', z.union([z.never(), z.never()]).describe('None.'), { ...any, description: 'None.' }],
 ])('the portable schema keeps what it can of %s', (_what, schema, written) => {

@@ -18,7 +18,7 @@ export default defineConfig({
       'packages/gateway/src/procedures/execute.test.ts',
       'packages/gateway/test/{adapters/adapterDifferences,rest/inputs,sockets/{resubscribe,stopping},trpc/clients}.test.ts',
       'packages/gateway/test/{credentials/{forgedRequests,queryCredential},stops/*}.test.ts',
-      'packages/gateway/test/{errors/{errorBytes,mapError,maskedErrors,unencodableLine},hooks/{callErrors,hooks,requestRecords}}.test.ts',
+      'packages/gateway/test/{errors/{mapError,maskedErrors,unencodableLine},hooks/{callErrors,hooks,requestRecords}}.test.ts',
       'packages/gateway/test/compression/{negotiation,streams}.test.ts',
       'packages/gateway/test/{limits/!(inputCost),policies/{cors,idempotencyKey}}.test.ts',
       'packages/gateway/test/rest/{emptyResponses,mediaTypes,methods,responseHeaders}.test.ts',

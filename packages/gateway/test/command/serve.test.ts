@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
@@ -17,9 +17,8 @@ import {
 import type { AnyTRPCRouter } from '@trpc/server';
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Server } from '../listen.ts';
 import type { OpenApiDocument } from '../openApi.ts';
-import { call, send } from '../mcp/messages.ts';
+import { callTool, listTools } from '@petstore/testing/mcpMessages';
 
 // Code bases in the shapes of public ones: their layout, their metadata, their contexts and their imports.
 const shapes = fileURLToPath(new URL('shapes/', import.meta.url));
@@ -134,26 +133,15 @@ async function events({ origin }: Running, path: string, input?: unknown): Promi
 }
 
 const oldRevision = { revision: '2025-11-25' } as const;
-const serverOf = ({ origin }: Running) => ({ origin, fetch: fetch as Server['fetch'] });
+const serverOf = ({ origin }: Running) => ({ origin, fetch });
 
-async function listTools(running: Running): Promise<readonly string[]> {
-  const { message } = await send(serverOf(running), 'tools/list', {}, oldRevision);
-  const { tools = [] } = (message?.result ?? {}) as { readonly tools?: readonly { readonly name: string }[] };
-  return tools.map(({ name }) => name);
-}
-
-interface ToolResult {
-  readonly content?: readonly { readonly text: string }[];
-}
-
-async function callTool(
+async function textOf(
   running: Running,
   name: string,
   args: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { message } = await call(serverOf(running), name, args, { ...oldRevision, headers });
-  const { content = [] } = (message?.result ?? {}) as ToolResult;
+  const { content } = await callTool(serverOf(running), name, args, { ...oldRevision, headers });
   return content[0]?.text ?? '';
 }
 
@@ -228,7 +216,7 @@ const rows: readonly Shape[] = [
         createdAt: new Date(0),
       });
       expect(await client.query('board.own')).toEqual({ user: 'Ada' });
-      expect(await callTool(running, 'board_own', {}, ada)).toBe('{"user":"Ada"}');
+      expect(await textOf(running, 'board_own', {}, ada)).toBe('{"user":"Ada"}');
     },
   },
   {
@@ -255,7 +243,7 @@ const rows: readonly Shape[] = [
       expect(await client.query('traces.counts', { projectId: 'p1' })).toEqual(new Map([['t0', 1n]]));
       await expect(client.query('traces.all', { projectId: 'p2' })).rejects.toThrow('No such project');
       const score = { projectId: 'p1', dataType: 'NUMERIC', value: 1 };
-      expect(await callTool(running, 'scores_create', score, cookie)).toBe('NUMERIC');
+      expect(await textOf(running, 'scores_create', score, cookie)).toBe('NUMERIC');
       // createContext of the code base has renewed it on `res`.
       const { headers } = await fetch(`${origin}/v1/traces/all?projectId=p1`, { headers: cookie });
       expect(headers.getSetCookie()).toEqual(['session-token=ada2', 'seen=1']);
@@ -277,7 +265,7 @@ const rows: readonly Shape[] = [
         { url: 'a', timeoutMs: 60_000 },
       ]);
       expect(await rest(origin, '/restart', { method: 'POST' })).toEqual([204, '']);
-      expect(await callTool(running, 'git_status', { input: 'main' })).toBe('main is clean (1000 ms)');
+      expect(await textOf(running, 'git_status', { input: 'main' })).toBe('main is clean (1000 ms)');
       const error = await trpc(running, {}, superjson)
         .query('git.blame')
         .catch((cause: unknown) => cause);
@@ -354,7 +342,7 @@ const rows: readonly Shape[] = [
       const { headers } = await fetch(`${origin}/v1/apps`);
       expect(headers.get('x-home')).toBe('1');
       expect(await rest(origin, '/icons')).toEqual([200, ['home.svg']]);
-      expect(await callTool(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
+      expect(await textOf(running, 'app_search', { query: 'a' })).toContain('"id":"a"');
       expect(await trpc(running, {}, superjson).query('app.selectable')).toEqual([]);
     },
   },
@@ -394,7 +382,7 @@ const rows: readonly Shape[] = [
       expect(await events(running, 'post.onType', { name: 'Ada' })).toEqual(['Ada types']);
       // The message of the Error is hidden, as the report says.
       expect(await events(running, 'post.onBan')).toEqual(['warned', 'Internal server error']);
-      expect(await callTool(running, 'post_onAdd', {})).toBe('{"id":2,"text":"Bye"}');
+      expect(await textOf(running, 'post_onAdd', {})).toBe('{"id":2,"text":"Bye"}');
     },
   },
 ];
@@ -429,7 +417,8 @@ describe('trpc-gateway serve', () => {
       const toolOnes = procedures.filter((path) => !notTools.includes(path));
       expect((await documented(running)).toSorted()).toEqual(restOnes.toSorted());
       const names = toolOnes.map((path) => path.replaceAll('.', '_'));
-      expect((await listTools(running)).toSorted()).toEqual(names.toSorted());
+      const tools = await listTools(serverOf(running));
+      expect(tools.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
       expect(['tRPC', 'REST', 'MCP'].map((protocol) => countIn(running, protocol))).toEqual([
         procedures.length,
         restOnes.length,
@@ -527,15 +516,9 @@ describe('trpc-gateway serve', () => {
     expect(linesOf(runningOf('kanban').report)).toEqual(expect.arrayContaining(shown));
   });
 
-  it('every shape is served', async () => {
-    const folders = await readdir(shapes);
-    expect(rows.map(({ shape }) => shape).toSorted()).toEqual(folders.toSorted());
-  });
-
   it('trpc-gateway serve prints the estimated tokens of each tool with --tools alone, the largest first', async () => {
     const running = runningOf('kanban');
-    const { message } = await send(serverOf(running), 'tools/list', {}, oldRevision);
-    const tools = message?.result?.['tools'] as readonly Readonly<Record<string, unknown>>[];
+    const tools = await listTools(serverOf(running));
     const tokens = (value: unknown) =>
       value === undefined ? 0 : Math.ceil(JSON.stringify(value).length / 4);
     const costs = tools.map((each) => {

@@ -1,6 +1,5 @@
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 /** A server of compressed streams, started by `startPinned`. It answers each message with what it holds. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { listen } from '../listen.ts';
 import { respondToParent } from '../load/pinned.ts';
 import { createCompressedGateway, Gate } from './compressedGateway.ts';
@@ -13,13 +12,11 @@ export interface HeldStreams {
   readonly bytes: number;
 }
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 const gate = new Gate();
 const { port } = await listen(await createCompressedGateway({ maxInFlight: Infinity }, gate));
 
 respondToParent(async () => {
-  collect();
+  collectGarbage();
   const { external, heapUsed } = process.memoryUsage();
   return { port, open: gate.open, bytes: heapUsed + external } satisfies HeldStreams;
 });

@@ -1,11 +1,11 @@
-import { bearer, createGateway, cookie, custom, type CorsOptions } from 'trpc-gateway';
+import { bearer, cookie, custom, type CorsOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
-import { needs, serve } from '../servers.ts';
 import { callMessage, openSocket } from '../socketClient.ts';
+import { openShape } from '../startShape.ts';
 
 // Requests that pages of other sites send with the credentials of their visitors (CSRF), to routers that check these
 // credentials in a middleware, and to those with an authentication scheme (oRPC #1846, honojs/hono csrf).
@@ -106,16 +106,14 @@ function start(check: Check = 'a middleware', cors?: CorsOptions): Promise<Serve
   const authentication = authentications[check];
   const server =
     servers.get(key) ??
-    createGateway<typeof router, Identity>({
-      router,
+    openShape<typeof router, Identity>(router, {
       ...(authentication && { authentication }),
       createContext: ({ identity, request }) => ({
         credential: credentialOf((name) => request.header(name)),
         identity,
       }),
-      document: { title: 'Forged', version: '1.0.0' },
       ...(cors && { cors }),
-    }).then((gateway) => serve(gateway));
+    }).then((shape) => shape.server);
   servers.set(key, server);
   return server;
 }
@@ -319,7 +317,6 @@ describe('a WebSocket', () => {
   it.each(pages)(
     'cors.origins alone decides on a WebSocket of %s if a middleware checks credentials',
     async (_page, headers, status) => {
-      needs('WebSockets');
       for (const cors of [{ origins }, { origins, credentials: true }]) {
         const server = await start('a middleware', cors);
         for (const credential of [{}, ...ambient]) {
@@ -336,7 +333,6 @@ describe('a WebSocket', () => {
   ] as const)(
     'with %s and %o, pages of another origin open a WebSocket only with cors.credentials, if the browser adds it: %s',
     async (check, credential, isAmbient) => {
-      needs('WebSockets');
       const server = await start(check, { origins });
       const expected = [
         ...own(server.origin).map((headers) => [headers, 101] as const),
@@ -355,7 +351,6 @@ describe('a WebSocket', () => {
   );
 
   it('connection parameters with a bearer token take precedence over a cookie, which is used without them', async () => {
-    needs('WebSockets');
     const server = await start('cookie()');
     const me = async (headers: Record<string, string>, data: Record<string, string>) => {
       const client = openSocket(server, '/trpc?connectionParams=1', headers);
@@ -369,7 +364,6 @@ describe('a WebSocket', () => {
   });
 
   it('without cors, no page of another origin opens a WebSocket', async () => {
-    needs('WebSockets');
     const server = await start();
     expect(await openSocket(server, '/trpc', { ...shop, ...session }).status).toBe(403);
     expect(await openSocket(server, '/trpc', { ...siblings['a sibling subdomain'], ...session }).status).toBe(

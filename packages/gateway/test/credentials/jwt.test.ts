@@ -421,25 +421,3 @@ describe('the key endpoint of the issuer', () => {
     expect(await subject(await issuer.sign({}, { key, header: { kid: undefined } }))).toBeUndefined();
   });
 });
-
-it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
-  [{ algorithms: ['HS256'] }, /jwt\.algorithms is \["HS256"\]; it must be a list of one or more of RS256/],
-  [{ algorithms: [] }, /jwt\.algorithms is \[\]; it must/],
-  [{ audience: [] }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
-  // From JavaScript, such as an environment variable that is not set
-  [{ issuer: undefined as never }, /issuer is undefined; it must be a string/],
-  [{ audience: [undefined as never] }, /audience is \[null\]; it must be a string or an array of strings/],
-  [
-    { audience: ['a', ''] },
-    /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/,
-  ],
-  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an http or https URL/],
-])('jwt() rejects the options %o', (options, message) => {
-  const all = {
-    issuer: 'https://login.example',
-    audience,
-    jwksUri: 'https://login.example/jwks',
-    ...options,
-  };
-  expect(() => jwt(all)).toThrow(message);
-});

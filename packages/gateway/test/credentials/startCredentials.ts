@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiKey, bearer, cookie, createGateway, custom, type Scheme } from 'trpc-gateway';
+import { apiKey, bearer, cookie, custom, type Scheme } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
-import type { OpenApiDocument } from '../openApi.ts';
-import { serve } from '../servers.ts';
+import { openShape } from '../startShape.ts';
 import { audience, type Issuer } from './issuer.ts';
 
 export interface Caller {
@@ -51,8 +50,6 @@ export const notesRouter = t.router({
     return 'aborted';
   }),
 });
-
-type Router = typeof notesRouter;
 
 /** The known callers. Each test adds its own. */
 class Callers {
@@ -170,18 +167,9 @@ export const schemeCases: readonly SchemeCase[] = [
 /** Serves a gateway with a scheme until its `close()`. */
 export async function openCredentials(scheme: SchemeCase, issuer: Issuer) {
   const callers = new Callers();
-  const gateway = await createGateway<Router, Caller>({
-    router: notesRouter,
+  const shape = await openShape<typeof notesRouter, Caller>(notesRouter, {
     authentication: scheme.make(callers, issuer),
     createContext: ({ identity }) => ({ caller: identity }),
-    document: { title: 'Notes', version: '1.0.0' },
-    onResponse() {},
   });
-  const server = await serve(gateway);
-  return {
-    callers,
-    server,
-    document: (await gateway.document()) as unknown as OpenApiDocument,
-    close: () => server.close({ timeoutMs: 0 }),
-  };
+  return { callers, ...shape };
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createGateway, type Policy } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import { call as callTool } from '../mcp/messages.ts';
+import { call as callTool } from '@petstore/testing/mcpMessages';
 import type { Server } from '../listen.ts';
-import { needs, serve } from '../servers.ts';
+import { needs } from '../servers.ts';
 import { socketClient } from '../socketClient.ts';
+import { openShape, startShape } from '../startShape.ts';
 import { asyncOutputs, asyncRouter, seen, type AsyncOutput } from './asyncOutputs.ts';
 
 /** Is called for rejections without a handler, each of which would end a process. */
@@ -27,22 +27,8 @@ async function expectReleased({ rejected = 0, ended = 0 }: AsyncOutput): Promise
   expect([seen, onUnhandled.mock.calls]).toMatchObject([{ rejected, ended }, []]);
 }
 
-async function start(...policies: readonly Policy[]): Promise<Server> {
-  const gateway = await createGateway({
-    router: asyncRouter,
-    createContext: () => ({}),
-    document: { title: 'Outputs', version: '0.0.0' },
-    mcp: mcp(),
-    policies,
-    idempotency: { caller: () => undefined },
-    // Errors are not logged.
-    onResponse: () => {},
-  });
-  return serve(gateway);
-}
-const atOnce = { callTimeoutMs: 0, graceMs: 0 };
-const running = await start();
-afterAll(async () => void (await running.close(atOnce)));
+const { close, server: running } = await openShape(asyncRouter, { mcp: mcp() });
+afterAll(close);
 
 type Path = keyof typeof asyncRouter._def.procedures;
 
@@ -170,8 +156,10 @@ it.each([
 it.each(casesOf(['output'], ['a WebSocket']))(
   'a policy completes the response on a WebSocket: an output with $name is sent and released',
   async ({ output, ...call }) => {
-    const server = await start({ complete: () => sleep(5) });
-    onTestFinished(async () => void (await server.close(atOnce)));
+    const { server } = await startShape(asyncRouter, {
+      mcp: mcp(),
+      policies: [{ complete: () => sleep(5) }],
+    });
     expect(await senders['a WebSocket'](server, call)).toEqual(output.json);
     await expectReleased(output);
   },

@@ -6,7 +6,7 @@ import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { call } from '../mcp/messages.ts';
+import { call } from '@petstore/testing/mcpMessages';
 import { has } from '../servers.ts';
 import { messagesUntilError } from '../socketClient.ts';
 import { startShape } from '../startShape.ts';

@@ -4,7 +4,6 @@ import type { OpenApiDocument } from '../openApi.ts';
 import { startShape } from '../startShape.ts';
 import { createComposed } from './composed.ts';
 import { redoclyProblems } from './redoclyProblems.ts';
-import { samples } from './samples.ts';
 
 // `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` checks its responses against its document.
 
@@ -27,14 +26,6 @@ it('createGateway rejects a document.transform that returns undefined', async ()
   await expect(startShape(transformed, { document })).rejects.toThrow(
     'document.transform returned undefined',
   );
-});
-
-it('samples.ts has a call for each operation of the composed router', async () => {
-  const { paths } = await documentOf('3.2');
-  const ids = Object.values(paths).flatMap((item) =>
-    Object.values(item).map(({ operationId = '' }) => operationId),
-  );
-  expect(Object.keys(samples).toSorted()).toEqual(ids.toSorted());
 });
 
 it('document.transform may change operations, and hide one that is served', async () => {

@@ -3,7 +3,7 @@ import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { call } from '../mcp/messages.ts';
+import { call } from '@petstore/testing/mcpMessages';
 import { callMessage, openSocket } from '../socketClient.ts';
 import { startShape } from '../startShape.ts';
 

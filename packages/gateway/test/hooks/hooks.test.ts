@@ -14,7 +14,7 @@ import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
-import { call } from '../mcp/messages.ts';
+import { call } from '@petstore/testing/mcpMessages';
 import { has, serve } from '../servers.ts';
 import { callMessage, openSocket } from '../socketClient.ts';
 

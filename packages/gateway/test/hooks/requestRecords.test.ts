@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { bearer } from 'trpc-gateway';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
-import { call as callTool, send as sendMessage } from '../mcp/messages.ts';
+import { call as callTool, send as sendMessage } from '@petstore/testing/mcpMessages';
 import { inProcess, serveInTest, t, tool } from '../mcp/serveTools.ts';
 import { validKey, startService } from '../startService.ts';
 

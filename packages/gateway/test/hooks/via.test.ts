@@ -5,11 +5,10 @@ import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { audience, startIssuer } from '../credentials/issuer.ts';
-import { call, revisions, send } from '../mcp/messages.ts';
+import { call, revisions, send } from '@petstore/testing/mcpMessages';
 import { inProcess, serveInTest, tool } from '../mcp/serveTools.ts';
-import { needs } from '../servers.ts';
+import { callMessage, openSocket } from '../socketClient.ts';
 
 const clientInfo = { name: 'agent', version: '2.1', title: 'An agent' };
 const declared = (info: unknown) => ({ 'io.modelcontextprotocol/clientInfo': info });
@@ -64,15 +63,10 @@ it.each(['/v1/add', '/trpc/add'])(
 );
 
 it('a call on a WebSocket is via the client that opened it', async () => {
-  needs('WebSockets');
   const { server, seen, headers } = await start();
-  const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, {
-    headers: await headers({ azp: 'app' }),
-  });
-  socket.on('open', () => socket.send('{"id":1,"method":"mutation","params":{"path":"add"}}'));
+  openSocket(server, '/trpc', await headers({ azp: 'app' })).send(callMessage(1, 'mutation', 'add'));
   const client = { name: 'curl/8.1 (x)' };
   expect(await onlyOf(seen)).toEqual({ protocol: 'trpc', client, oauthClient: 'app' });
-  socket.terminate();
 });
 
 it.each(revisions)(

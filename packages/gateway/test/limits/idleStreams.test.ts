@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { getUntypedClient } from '@trpc/client';
@@ -7,20 +6,10 @@ import { initTRPC, tracked } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { currentHeaders, currentMeta } from '../mcp/messages.ts';
-import { post, type Shape, startShape } from '../startShape.ts';
+import { requestOf } from '@petstore/testing/mcpMessages';
+import { type Shape, startShape } from '../startShape.ts';
 
 const until = (check: () => void) => vi.waitFor(check);
-
-/** Bun has no flags of V8. */
-function createCollector(): () => void {
-  const { Bun } = globalThis as { readonly Bun?: { gc(isSynchronous: boolean): void } };
-  if (Bun) return () => Bun.gc(true);
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-}
-
-const collectGarbage = createCollector();
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
@@ -112,11 +101,8 @@ const subscribes: Readonly<Record<string, Subscribe>> = {
   },
   // Keeps a copy of the last event, which becomes the result.
   async MCP({ origin, server }, name) {
-    const params = { name, arguments: {}, _meta: { ...currentMeta, progressToken: 1 } };
-    const { headers, ...init } = post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    const accept = 'application/json, text/event-stream';
-    const all = { ...currentHeaders('tools/call', name), ...(headers as object), accept };
-    await readUntil(await server.fetch(`${origin}/mcp`, { ...init, headers: all }), lastEvent);
+    const request = requestOf('tools/call', { name, arguments: {} }, { meta: { progressToken: 1 } });
+    await readUntil(await server.fetch(`${origin}/mcp`, request), lastEvent);
   },
 };
 

@@ -6,7 +6,7 @@ import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
-import { currentHeaders, currentMeta, post } from '../mcp/messages.ts';
+import { currentHeaders, currentMeta, post } from '@petstore/testing/mcpMessages';
 import { has, serve } from '../servers.ts';
 import { socketClient } from '../socketClient.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import type { Policy, ReportedError } from 'trpc-gateway';
-import { call, errorOf, post, revisions, send } from './messages.ts';
+import { call, errorOf, post, revisions, send } from '@petstore/testing/mcpMessages';
 import { toolServers } from './serveTools.ts';
 
 const start = toolServers();
@@ -237,37 +237,6 @@ describe('policies', () => {
     expect((await call(server, 'unknown')).message?.error?.message).toMatch('Unknown tool');
     expect(seenPaths).toEqual([['books.count'], []]);
   });
-});
-
-it('a tool is listed with its schemas, its texts and hints', async () => {
-  const { server } = await start();
-  const { message } = await send(server, 'tools/list');
-  const { tools, ...caching } = (message?.result ?? {}) as {
-    readonly tools: readonly { readonly name: string; readonly inputSchema: object }[];
-  };
-  expect(caching).toEqual({ ttlMs: 60_000, cacheScope: 'public', resultType: 'complete' });
-  expect(tools.map(({ name }) => name).slice(0, 4)).toEqual([
-    'books_add',
-    'books_list',
-    'drop-book',
-    'books_count',
-  ]);
-  const tool = (name: string) => tools.find((each) => each.name === name);
-  expect(tool('books_add')).toMatchObject({
-    title: 'Add a book',
-    description: 'Adds a book to the shelf.',
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    inputSchema: { type: 'object', required: ['id', 'title'] },
-    outputSchema: { type: 'object', required: ['id', 'title'] },
-  });
-  expect(tool('books_count')?.inputSchema).toEqual({
-    type: 'object',
-    properties: {},
-    additionalProperties: false,
-  });
-  const parts = { type: 'array', items: { $ref: '#/$defs/Category' } };
-  const category = { type: 'object', properties: { name: { type: 'string' }, parts }, required: ['name'] };
-  expect(tool('tree')?.inputSchema).toEqual({ ...category, $defs: { Category: category } });
 });
 
 it('onError receives no disconnect, and the type of a tool that is rejected', async () => {

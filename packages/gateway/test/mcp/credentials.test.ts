@@ -1,6 +1,6 @@
 import { apiKey, bearer } from 'trpc-gateway';
 import { describe, expect, it, vi } from 'vitest';
-import { call, errorOf, revisions, send } from './messages.ts';
+import { call, errorOf, listTools, revisions, send } from '@petstore/testing/mcpMessages';
 import { inProcess, serveInTest, t, tool } from './serveTools.ts';
 import { createProtectedToolGateway, tokens } from './toolRouter.ts';
 
@@ -161,11 +161,15 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
   ])(
     'a list for a credential of %s is private, and one for none is public',
     async (_what, authentication) => {
-      const open = tool.meta({ protect: false }).query(() => 1);
-      const { server } = await inProcess({ open }, { authentication });
-      const expected = (scope: string) => (revision === '2026-07-28' ? scope : undefined);
-      expect((await listOf(server, as('token'))).cacheScope).toBe(expected('private'));
-      expect((await listOf(server, {})).cacheScope).toBe(expected('public'));
+      const { server } = await inProcess(
+        { ping: tool.meta({ protect: false }).query(() => 1) },
+        { authentication },
+      );
+      const expected = (cacheScope: string) =>
+        revision === '2026-07-28' ? { cacheScope, ttlMs: 60_000, resultType: 'complete' } : {};
+      const { tools: _own, ...own } = await listOf(server, as('token'));
+      const { tools: _open, ...open } = await listOf(server, {});
+      expect([own, open]).toEqual([expected('private'), expected('public')]);
       if (revision !== '2026-07-28') return;
       const discovered = await send(server, 'server/discover', {}, { headers: as('token') });
       expect(discovered.message?.result?.['cacheScope']).toBe('private');
@@ -200,8 +204,7 @@ it('the scopes of a credential are read once for a list of tools', async () => {
     { one: scoped, two: scoped, three: scoped },
     { authentication: bearer({ verify: (token) => token, scopes }) },
   );
-  const { message } = await send(server, 'tools/list', {}, { headers: as('token') });
-  expect(message?.result?.['tools']).toMatchObject([{}, {}, {}]);
+  expect(await listTools(server, { headers: as('token') })).toMatchObject([{}, {}, {}]);
   expect(scopes).toHaveBeenCalledOnce();
 });
 

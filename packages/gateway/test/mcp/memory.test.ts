@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { longForm } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
-import { call, send } from './messages.ts';
+import { call, send } from '@petstore/testing/mcpMessages';
 import { createToolGateway } from './toolRouter.ts';
 
 /**
@@ -10,8 +9,6 @@ import { createToolGateway } from './toolRouter.ts';
  * @returns how much the heap has grown between a tenth of the calls and the last one, in bytes
  */
 async function heapGrowth(calls: number): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const { gateway, records, seen } = await createToolGateway({
     idempotency: { ttlMs: 1, caller: () => undefined },
   });
@@ -32,7 +29,7 @@ async function heapGrowth(calls: number): Promise<number> {
   const heap = () => {
     records.length = 0;
     seen.aborted.length = 0;
-    collect();
+    collectGarbage();
     return process.memoryUsage().heapUsed;
   };
   let before = 0;

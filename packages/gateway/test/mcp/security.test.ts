@@ -2,7 +2,7 @@
 import { bearer, type Policy } from 'trpc-gateway';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { call, errorOf, post, revisions, send } from './messages.ts';
+import { call, errorOf, post, requestOf, revisions, send } from '@petstore/testing/mcpMessages';
 import { inProcess, tool } from './serveTools.ts';
 
 /** Serves tools in process to callers whose token is `secret-` and their name. */
@@ -17,12 +17,9 @@ const as = (user: string) => ({ headers: { authorization: `Bearer secret-${user}
 it('a token in the URL of the tools is no credential', async () => {
   const { server } = await start({ count: tool.query(() => 1) });
   const { origin, fetch } = server;
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-  const statusOf = async (query: string, other: object = {}) =>
-    (await fetch(`${origin}/mcp${query}`, { method: 'POST', headers: { ...headers, ...other }, body }))
-      .status;
-  expect(await statusOf('', as('ada').headers)).toBe(200);
+  const statusOf = async (query: string, options?: ReturnType<typeof as>) =>
+    (await fetch(`${origin}/mcp${query}`, requestOf('tools/list', {}, options))).status;
+  expect(await statusOf('', as('ada'))).toBe(200);
   for (const name of ['access_token', 'token', 'authorization', 'connectionParams']) {
     expect([name, await statusOf(`?${name}=secret-ada`)]).toEqual([name, 401]);
   }

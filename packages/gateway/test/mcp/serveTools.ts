@@ -30,7 +30,7 @@ export async function inProcess(
 
 type Options = Parameters<typeof createToolGateway>[0];
 
-const atOnce = { callTimeoutMs: 0, graceMs: 0 };
+const atOnce = { timeoutMs: 0, graceMs: 0 };
 
 /** Serves a gateway until the test ends. */
 export async function serveInTest<Created extends { readonly gateway: Gateway }>(

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { has, needs } from '../servers.ts';
-import { call, errorOf, revisions } from './messages.ts';
+import { call, errorOf, revisions } from '@petstore/testing/mcpMessages';
 import { inProcess, serveInTest, tool } from './serveTools.ts';
 
 /** Serves tools that wait for the test. */

@@ -23,15 +23,6 @@ const shopErrors = declareErrors({
   OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
 });
 
-const Category = z
-  .object({
-    name: z.string(),
-    get parts() {
-      return z.array(Category).optional();
-    },
-  })
-  .meta({ id: 'Category' });
-
 const Book = z.object({ id: z.int(), title: z.string(), added: z.date().optional() }).meta({ id: 'Book' });
 
 /** A PNG of one pixel. */
@@ -133,10 +124,6 @@ function createToolRouter(seen: Seen) {
     hurried: t.procedure
       .meta({ callTimeoutMs: 30, mcp: { description: 'A tool of the tests.' } })
       .query(async ({ signal }) => wait(5000, signal)),
-    tree: tool
-      .input(Category)
-      .output(Category)
-      .query(({ input }) => input),
     expensive: t.procedure
       .meta({ rateLimitCost: 5, mcp: { description: 'A tool of the tests.' } })
       .query(() => ({ done: true })),

@@ -6,7 +6,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { sendOnce } from '../client.ts';
 import type { Server } from '../listen.ts';
 import { needs } from '../servers.ts';
-import { call, currentHeaders, currentMeta, errorOf, post, revisions, send } from './messages.ts';
+import {
+  call,
+  currentHeaders,
+  currentMeta,
+  errorOf,
+  post,
+  requestOf,
+  revisions,
+  send,
+} from '@petstore/testing/mcpMessages';
 import { toolServers } from './serveTools.ts';
 
 const start = toolServers();
@@ -130,6 +139,8 @@ describe('versions', () => {
   });
 });
 
+const countBooks = requestOf('tools/call', { name: 'books_count' });
+
 describe('Mcp-Name', () => {
   it.each<[what: string, header: string | undefined, status: number]>([
     ['the name', 'books_count', 200],
@@ -141,8 +152,7 @@ describe('Mcp-Name', () => {
     ['nothing', undefined, 400],
   ])('a call with %s in Mcp-Name: %#', async (_what, header, status) => {
     const { server } = await start();
-    const body = { ...list, method: 'tools/call', params: { name: 'books_count', _meta: currentMeta } };
-    const reply = await post(server, JSON.stringify(body), currentHeaders('tools/call', header));
+    const reply = await post(server, countBooks.body, currentHeaders('tools/call', header));
     expect([reply.status, reply.message?.error?.code]).toEqual([
       status,
       status === 400 ? -32_020 : undefined,
@@ -151,12 +161,7 @@ describe('Mcp-Name', () => {
 
   it('of two members with one name the last counts, for the check too', async () => {
     const { server } = await start();
-    const body = JSON.stringify({
-      ...list,
-      method: 'tools/call',
-      params: { name: 'books_count', _meta: currentMeta },
-    });
-    const twice = body.replace('"name"', '"name":"fail","name"');
+    const twice = countBooks.body.replace('"name"', '"name":"fail","name"');
     expect((await post(server, twice, currentHeaders('tools/call', 'fail'))).status).toBe(400);
     expect((await post(server, twice, currentHeaders('tools/call', 'books_count'))).status).toBe(200);
   });
@@ -165,15 +170,9 @@ describe('Mcp-Name', () => {
 it.each(['mcp-protocol-version', 'mcp-method', 'mcp-name'])('the header %s twice is 400', async (name) => {
   needs('a port');
   const { server } = await start();
-  const body = JSON.stringify({
-    ...list,
-    method: 'tools/call',
-    params: { name: 'books_count', _meta: currentMeta },
-  });
-  const headers = Object.entries(currentHeaders('tools/call', 'books_count'));
   // A proxy may have checked the second one.
-  const twice = [['content-type', 'application/json'] as const, ...headers, [name, 'other'] as const];
-  const response = await sendOnce(server, 'POST', '/mcp', twice, Buffer.from(body));
+  const twice = [...Object.entries(countBooks.headers), [name, 'other'] as const];
+  const response = await sendOnce(server, 'POST', '/mcp', twice, Buffer.from(countBooks.body));
   const reply = JSON.parse(response.body.toString()) as { readonly error: { readonly code: number } };
   expect(response.status).toBe(400);
   expect([-32_020, -32_022]).toContain(reply.error.code);
@@ -357,13 +356,10 @@ describe('hostile messages', () => {
       }
       await expect.poll(() => records.at(-1)?.limit).toBe('json-depth');
       // The members of arguments are sorted for the comparison with those of another call with the key.
-      const isCurrent = revision === '2026-07-28';
-      const params = { name: 'orders_place', arguments: 'deep', ...(isCurrent && { _meta: currentMeta }) };
-      const body = JSON.stringify({ ...list, method: 'tools/call', params });
-      const keyed = await post(server, body.replace('"deep"', `{"item":${deep(100_000)}}`), {
-        ...(isCurrent && currentHeaders('tools/call', 'orders_place')),
-        'idempotency-key': 'deep',
-      });
+      const key = { revision, headers: { 'idempotency-key': 'deep' } };
+      const { body, headers } = requestOf('tools/call', { name: 'orders_place', arguments: 'deep' }, key);
+      const args = `{"item":${deep(100_000)}}`;
+      const keyed = await post(server, body.replace('"arguments":"deep"', `"arguments":${args}`), headers);
       expect(errorOf(keyed)).toMatchObject({ code: 'BAD_REQUEST', status: 400 });
     },
   );
@@ -469,16 +465,11 @@ describe('the endpoint', () => {
     needs('a port');
     const { server } = await start();
     const { port } = server;
-    for (const protocol of ['2026-07-28', '2025-11-25']) {
-      const isCurrent = protocol === '2026-07-28';
-      const headers = {
-        host: host(port),
-        origin: origin(port),
-        'content-type': 'application/json',
-        ...(isCurrent && currentHeaders('tools/list')),
-      };
+    for (const revision of revisions) {
+      const page = { revision, headers: { host: host(port), origin: origin(port) } };
+      const { body, headers } = requestOf('tools/list', {}, page);
       const sending = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers });
-      sending.end(JSON.stringify(isCurrent ? currentList : list));
+      sending.end(body);
       const [response] = (await once(sending, 'response')) as [IncomingMessage];
       response.resume();
       expect(response.statusCode).toBe(status);

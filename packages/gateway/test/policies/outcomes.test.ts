@@ -5,7 +5,7 @@ import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta, ResponseControls } from 'trpc-gateway/procedures';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { call } from '../mcp/messages.ts';
+import { call } from '@petstore/testing/mcpMessages';
 import { has } from '../servers.ts';
 import { post, type Shape, startShape } from '../startShape.ts';
 

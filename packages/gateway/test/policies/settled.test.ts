@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { requestOf } from '@petstore/testing/mcpMessages';
 import { slowness } from '@petstore/testing/slowness';
 import type { HttpRequest, Policy } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
@@ -87,11 +88,7 @@ const router = t.router({
     .query(({ signal }) => endless(Buffer.from('file'), signal)),
 });
 
-const toolList = {
-  method: 'POST',
-  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-};
+const toolList = requestOf('tools/list');
 
 interface Hooks {
   readonly policy?: Policy;
@@ -127,10 +124,8 @@ const fetched =
     const all = { ...(request.headers as object), ...headers };
     return (await server.fetch(`${origin}${path}`, { ...request, headers: all, ...init })).text();
   };
-const tool = (name: string): Way => {
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
-  return fetched('/mcp', post(message), { 'mcp-protocol-version': '2025-11-25' });
-};
+const tool = (name: string): Way =>
+  fetched('/mcp', requestOf('tools/call', { name, arguments: {} }, { revision: '2025-11-25' }));
 const both = post({ 0: undefined, 1: undefined });
 const lines = { 'trpc-accept': 'application/jsonl' };
 const events = { accept: 'text/event-stream' };

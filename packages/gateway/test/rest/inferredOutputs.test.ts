@@ -1,3 +1,4 @@
+import { listTools } from '@petstore/testing/mcpMessages';
 import { initTRPC } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -77,17 +78,10 @@ it('the document describes outputs without a schema by their types, marked as in
 
 it('a tool has the schema of its output by its types', async () => {
   const gateway = await create(outputs);
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const response = await gateway.fetch(
-    new Request('http://127.0.0.1/mcp', { method: 'POST', headers, body }),
-  );
-  const { result } = (await response.json()) as {
-    readonly result: { readonly tools: readonly { readonly name: string; readonly outputSchema?: object }[] };
-  };
+  const tools = await listTools(gateway);
   // A client would reject a result without an object.
-  expect(result.tools.find(({ name }) => name === 'find')).not.toHaveProperty('outputSchema');
-  const tool = result.tools.find(({ name }) => name === 'get');
+  expect(tools.find(({ name }) => name === 'find')).not.toHaveProperty('outputSchema');
+  const tool = tools.find(({ name }) => name === 'get');
   expect(tool?.outputSchema).toEqual({
     type: 'object',
     properties: { id: { type: 'number' }, name: { type: 'string' }, mother: { $ref: '#/$defs/Pet' } },

@@ -1,11 +1,9 @@
-import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Client, connect, type SendOptions } from '../client.ts';
-import type { Server } from '../listen.ts';
-import { serve } from '../servers.ts';
+import { openShape, type Shape } from '../startShape.ts';
 
 /** Parameters of every type of a query, and inputs that are empty, optional as a whole, or contain dates. */
 
@@ -119,18 +117,13 @@ const inputsRouter = t.router({
   ),
 });
 
-let server: Server;
+let shape: Shape;
 let client: Client;
 beforeAll(async () => {
-  const gateway = await createGateway({
-    router: inputsRouter,
-    createContext: () => ({}),
-    document: { title: 'Inputs', version: '0.0.0' },
-  });
-  server = await serve(gateway);
-  client = await connect({ ...server, apiKey: 'none' });
+  shape = await openShape(inputsRouter);
+  client = await connect({ ...shape.server, apiKey: 'none' });
 });
-afterAll(() => server.close());
+afterAll(() => shape.close());
 
 describe('query parameters', () => {
   it.each<[query: string, name: string, value: unknown]>([

@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { call } from '../mcp/messages.ts';
+import { call } from '@petstore/testing/mcpMessages';
 
 // The document must accept what the procedure accepts and reject what it rejects, as far as JSON Schema has words for it.
 

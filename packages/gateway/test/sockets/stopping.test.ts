@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bearer, type HttpRequest } from 'trpc-gateway';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { needs } from '../servers.ts';
 import { callMessage } from '../socketClient.ts';
@@ -174,4 +175,29 @@ it('close() closes the WebSocket of a call that still runs at timeoutMs, and res
   await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
   expect(await server.close({ timeoutMs: 50 })).toBe(1);
   expect((await client.closed)[0]).toBe(1001);
+});
+
+it('remoteAddress() of an upgrade request returns the same address in createContext and at each verification of its key', async () => {
+  const addresses: string[] = [];
+  const keep = (request: HttpRequest) => void addresses.push(request.remoteAddress());
+  const keys = new Map([['good-key', { name: 'Ada' }]]);
+  const { dial } = await startService({
+    authentication: bearer({
+      verify(token, request) {
+        keep(request);
+        return keys.get(token);
+      },
+    }),
+    createContext({ request }) {
+      keep(request);
+      return {};
+    },
+  });
+  const client = dial();
+  client.send(callMessage(1, 'query', 'list'));
+  await vi.waitFor(() => expect(client.messages).toHaveLength(1));
+  keys.delete('good-key');
+  expect((await client.closed)[0]).toBe(1008);
+  expect(addresses.length).toBeGreaterThan(2);
+  expect(new Set(addresses)).toEqual(new Set(['127.0.0.1']));
 });

@@ -14,7 +14,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { listen } from '../listen.ts';
-import { currentHeaders, currentMeta } from '../mcp/messages.ts';
+import { requestOf } from '@petstore/testing/mcpMessages';
 import { needs } from '../servers.ts';
 
 // Streams and subscriptions of a server that stops are tested in `sockets/stopping` and `mcp/stopping`.
@@ -44,31 +44,25 @@ const createNames = (ran: Set<string>) =>
 
 interface SentCall {
   readonly target: string;
-  readonly body: unknown;
+  readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 const batch = (name: string, headers: Readonly<Record<string, string>> = {}): SentCall => ({
   target: '/trpc/create,create?batch=1',
-  body: { 0: { name }, 1: { name } },
+  body: JSON.stringify({ 0: { name }, 1: { name } }),
   headers,
 });
 
 /** How each protocol over HTTP calls the mutation with a name. */
 const protocols = {
-  REST: (name) => ({ target: '/v1/names', body: { name } }),
-  single: (name) => ({ target: '/trpc/create', body: { name } }),
+  REST: (name) => ({ target: '/v1/names', body: JSON.stringify({ name }) }),
+  single: (name) => ({ target: '/trpc/create', body: JSON.stringify({ name }) }),
   batch: (name) => batch(name),
   lines: (name) => batch(name, { 'trpc-accept': 'application/jsonl' }),
   tool: (name) => ({
     target: '/mcp',
-    headers: { accept: 'application/json, text/event-stream', ...currentHeaders('tools/call', 'create') },
-    body: {
-      jsonrpc: '2.0',
-      id: name,
-      method: 'tools/call',
-      params: { name: 'create', arguments: { name }, _meta: currentMeta },
-    },
+    ...requestOf('tools/call', { name: 'create', arguments: { name } }, { id: name }),
   }),
 } satisfies Readonly<Record<string, (name: string) => SentCall>>;
 
@@ -98,7 +92,7 @@ async function callOverHttp(port: number, observed: Observed, protocol: Protocol
     const { body, headers = {}, target }: SentCall = protocols[protocol](name);
     const sent = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path: target });
     for (const [header, value] of Object.entries(headers)) sent.setHeader(header, value);
-    sent.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    sent.setHeader('content-type', 'application/json').end(body);
     try {
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       ({ socket } = response);

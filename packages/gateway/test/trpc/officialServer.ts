@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import { applyWSSHandler } from '@trpc/server/adapters/ws';
 import { WebSocketServer } from 'ws';
-import { globalFetch } from '../fetch.ts';
+import { globalFetch } from '../listen.ts';
 import type { ServeRpc } from './start.ts';
 
 /** Serves tRPC's own adapters (standalone and ws) on one port, as the reference for the gateway. */

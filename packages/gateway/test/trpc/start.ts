@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { onTestFinished } from 'vitest';
-import type { Fetch } from '../fetch.ts';
+import type { Fetch } from '../listen.ts';
 import { type Endpoints, endpointsOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter } from './rpcRouter.ts';

@@ -1,6 +1,5 @@
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 /** A server of `createRpcRouter`, started by `startPinned`. It answers each message with what it holds. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { respondToParent } from '../load/pinned.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { LiveCalls } from './liveCalls.ts';
@@ -14,8 +13,6 @@ export interface Held {
   readonly callsSoFar: number;
 }
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 const calls = new LiveCalls();
 const { port } = await serveGateway({
   router: createRpcRouter(),
@@ -23,7 +20,7 @@ const { port } = await serveGateway({
 });
 
 respondToParent(async () => {
-  collect();
+  collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return {
     port,

@@ -131,10 +131,6 @@ describe.runIf(has('a port'))('raw HTTP', () => {
     });
   }
 
-  it('the raw HTTP cases have unique names', () => {
-    expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length);
-  });
-
   it('docs/adapters.md has a heading for each known limitation', async () => {
     const page = await readFile(new URL('../../../../docs/adapters.md', import.meta.url), 'utf8');
     const missing = allCases.filter(

@@ -3,11 +3,11 @@ import { connect, type Socket } from 'node:net';
 /** Returns the bytes of a request, for tests that send what HTTP clients cannot. */
 export function rawRequest(
   target: string,
-  { method = 'GET', headers = {}, body = '', length = Buffer.byteLength(body) }: RawParts = {},
+  { method = 'GET', headers = {}, body = '' }: RawParts = {},
 ): string {
   const lines = [`${method} ${target} HTTP/1.1`, 'host: 127.0.0.1'];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
-  if (method !== 'GET') lines.push(`content-length: ${length}`);
+  if (method !== 'GET') lines.push(`content-length: ${Buffer.byteLength(body)}`);
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
@@ -15,8 +15,6 @@ export interface RawParts {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The Content-Length. Default: the length of `body`. */
-  readonly length?: number;
 }
 
 /** Connects to 127.0.0.1 and sends these bytes. Socket errors are ignored: tests cause them on purpose. */

@@ -1,7 +1,6 @@
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { lives } from '@petstore/testing/lives';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -168,10 +167,8 @@ test('responses of workers are not retained while the workers live', async () =>
       return report && new WeakRef(report.metrics);
     }),
   );
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   await until(() => {
-    collect();
+    collectGarbage();
     expect(responses.filter((response) => response?.deref() !== undefined)).toHaveLength(0);
   });
 });

@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
@@ -118,8 +117,6 @@ describe.each([
 describe('readers of channels without events leave nothing in the log', () => {
   it('in memory', async () => {
     const log = await openMemory();
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void; // A function, with the flag.
     await joinMany(log, 1000);
     collectGarbage();
     const before = process.memoryUsage().heapUsed;

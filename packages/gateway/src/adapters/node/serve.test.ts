@@ -1,17 +1,13 @@
 import { execFile } from 'node:child_process';
 import { Server } from 'node:http';
 import { promisify } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../http/response.ts';
 import { dial, listenOn, get, ok, post, streamOf, until } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const expecting = 'POST /expecting HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
 it.each<[before: string, first?: () => HttpResponse['body']]>([

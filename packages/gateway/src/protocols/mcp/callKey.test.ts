@@ -5,10 +5,15 @@ import type { Gateway } from '../../gateway.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { IdempotencyKeyUse } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool, listTools, post, type ToolResult } from '../../testing/toolRequests.ts';
+import {
+  callTool,
+  listTools,
+  revisions,
+  type Revision,
+  send,
+  type ToolResult,
+} from '@petstore/testing/mcpMessages';
 import { mcp } from './index.ts';
-
-type Result = ToolResult & { readonly _meta?: object };
 
 /** Where a key is in a message, and in its headers. */
 interface Places {
@@ -53,20 +58,23 @@ async function note(
       arguments: { ...args, ...(argument !== undefined && { idempotencyKey: argument }) },
     }),
     ...(beside !== undefined && { idempotencyKey: beside }),
-    ...(meta !== undefined && { _meta: { idempotencyKey: meta } }),
   };
   const headers = header === undefined ? {} : { 'idempotency-key': header };
-  const response = await post(gateway, 'tools/call', params, { id, headers, isOlder: true });
-  const message = (await response.json()) as { readonly id: unknown; readonly result: Result };
+  const reply = await send(gateway, 'tools/call', params, {
+    id,
+    headers,
+    revision: '2025-11-25',
+    meta: meta === undefined ? {} : { idempotencyKey: meta },
+  });
   // Not that of the request that a replay repeats.
-  expect(message.id).toBe(id);
+  expect(reply.message?.id).toBe(id);
   return {
-    result: message.result,
-    isReplayed: response.headers.get('idempotent-replayed') === 'true',
+    result: reply.message?.result as unknown as ToolResult,
+    isReplayed: reply.headers.get('idempotent-replayed') === 'true',
   };
 }
 
-const errorOf = ({ result }: { readonly result: Result }) => {
+const errorOf = ({ result }: { readonly result: ToolResult }) => {
   expect(result.isError).toBe(true);
   return JSON.parse(result.content[0]?.text ?? '') as { readonly status: number; readonly message: string };
 };
@@ -178,16 +186,16 @@ async function serveRuns(outcome: () => unknown) {
     return outcome();
   });
   const gateway = await testGateway(t.router({ run }), { mcp: mcp(), onError() {}, onResponse() {} });
-  const call = (args: object, isOlder: boolean) => callTool(gateway, 'run', args, { isOlder });
+  const call = (args: object, revision: Revision) => callTool(gateway, 'run', args, { revision });
   return { call, runs: () => runs };
 }
 
 it.each(
-  [true, false].flatMap((first) =>
-    [true, false].flatMap((second) => outcomes.map(([what, outcome]) => ({ first, second, what, outcome }))),
+  revisions.flatMap((first) =>
+    revisions.flatMap((second) => outcomes.map(([what, outcome]) => ({ first, second, what, outcome }))),
   ),
 )(
-  'a call in an older revision ($first) with $what is replayed in an older one ($second), as results are there',
+  'a call in $first with $what is replayed in $second, as results are there',
   async ({ first, second, outcome }) => {
     const { call, runs } = await serveRuns(outcome);
     await call({ idempotencyKey: key }, first);
@@ -202,7 +210,7 @@ it('an unexpected error does not keep its key', async () => {
     throw new Error('disk on fire');
   });
   for (let sent = 0; sent < 2; sent += 1) {
-    expect(await call({ idempotencyKey: key }, true)).toMatchObject({ isError: true });
+    expect(await call({ idempotencyKey: key }, '2025-11-25')).toMatchObject({ isError: true });
   }
   expect(runs()).toBe(2);
 });

@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool, listTools, post, sendMessage } from '../../testing/toolRequests.ts';
+import { call, callTool, listTools, send } from '@petstore/testing/mcpMessages';
 import { mcp } from './index.ts';
 
 const described = { mcp: { description: 'A tool of the tests.' } };
@@ -53,11 +53,14 @@ it('the instructions of the server are in what it says of itself, in each revisi
   const router = t.router({ ping: t.procedure.meta(described).query(() => 1) });
   const instructions = 'Ping before you pong.';
   const gateway = await testGateway(router, { mcp: mcp({ instructions }) });
-  expect(await sendMessage(gateway, 'server/discover')).toMatchObject({ instructions });
+  const saysOfItself = async (...args: Parameters<typeof send>) => (await send(...args)).message?.result;
+  expect(await saysOfItself(gateway, 'server/discover')).toMatchObject({ instructions });
   const params = { protocolVersion: '2025-11-25' };
-  expect(await sendMessage(gateway, 'initialize', params, { isOlder: true })).toMatchObject({ instructions });
+  expect(await saysOfItself(gateway, 'initialize', params, { revision: '2025-11-25' })).toMatchObject({
+    instructions,
+  });
   const without = await testGateway(router, { mcp: mcp() });
-  expect(await sendMessage(without, 'server/discover')).not.toHaveProperty('instructions');
+  expect(await saysOfItself(without, 'server/discover')).not.toHaveProperty('instructions');
 });
 
 it.each<[openapi: NonNullable<GatewayMeta['openapi']>, description: string]>([
@@ -127,9 +130,7 @@ it.each<[tools: number, letters: number, end: string]>([
     // A line names the size of the list.
     log.mockClear();
     const unknown = `${names.at(-1)?.slice(0, -1)}b`;
-    const response = await post(gateway, 'tools/call', { name: unknown }, { isOlder: true });
-    expect(await response.json()).toMatchObject({
-      error: { code: -32_602, message: `Unknown tool: ${unknown}. ${end}` },
-    });
+    const { message } = await call(gateway, unknown);
+    expect(message?.error).toEqual({ code: -32_602, message: `Unknown tool: ${unknown}. ${end}` });
   },
 );

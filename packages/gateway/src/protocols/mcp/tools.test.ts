@@ -7,13 +7,13 @@ import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool, listTools, post, sendMessage, type ToolResult } from '../../testing/toolRequests.ts';
+import { callTool, call as send, listTools, requestOf, revisions } from '@petstore/testing/mcpMessages';
 import { mcp } from './index.ts';
 
 const described = { mcp: { description: 'A tool of the tests.' } };
 const tool = t.procedure.meta(described);
 
-const older = { isOlder: true };
+const older = { revision: '2025-11-25' } as const;
 
 const serve = (procedures: Parameters<typeof t.router>[0], options: object = {}) =>
   testGateway(t.router(procedures), { mcp: mcp(), ...options });
@@ -21,17 +21,11 @@ const serve = (procedures: Parameters<typeof t.router>[0], options: object = {})
 const list = async (procedures: Parameters<typeof t.router>[0]) => listTools(await serve(procedures));
 
 /** Calls a tool in an older revision. */
-const call = async (
-  procedures: Parameters<typeof t.router>[0],
-  options: object = {},
-  meta: object = {},
-): Promise<ToolResult> => {
-  const [name] = Object.keys(procedures);
-  const params = { name, _meta: meta };
-  return (await sendMessage(await serve(procedures, options), 'tools/call', params, {
-    isOlder: true,
-  })) as ToolResult;
-};
+const call = async (procedures: Parameters<typeof t.router>[0], options: object = {}, meta: object = {}) =>
+  callTool(await serve(procedures, options), Object.keys(procedures)[0] ?? '', undefined, {
+    ...older,
+    meta,
+  });
 
 it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: string]>([
   [
@@ -74,6 +68,7 @@ it.each<[meta: object, message: string]>([
     { mcp: { annotations: { readonlyHint: true } } },
     'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
   ],
+  [{ mcp: { maxResultBytes: 999 } }, 'Procedure "add": mcp.maxResultBytes is 999; it must be an integer of'],
   [{ mcp: { enabled: 'yes' } }, 'Procedure "add": mcp.enabled is "yes"; it must be true or false.'],
   [
     { mcp: 'add' },
@@ -125,6 +120,10 @@ it.each<[options: object, message: string]>([
   [{ paths: '/tools' }, '"paths" is not an option of mcp; did you mean "path"?'],
   [{ tools: true }, 'mcp.tools is true; it must be a function, such as'],
   [{ instructions: 5 }, 'mcp.instructions is 5; it must be a string'],
+  ...[999, 1000.5, '80000'].map((maxResultBytes): [object, string] => [
+    { maxResultBytes },
+    `mcp.maxResultBytes is ${JSON.stringify(maxResultBytes)}; it must be an integer of at least 1000, or Infinity`,
+  ]),
 ])('mcp() rejects the options %j', (options, message) => {
   expect(() => mcp(options)).toThrow(message);
 });
@@ -310,8 +309,7 @@ it('sse.maxDurationMs does not end a subscription, which clients of tools do not
       yield 'done';
     });
   const gateway = await testGateway(brief.router({ slow }), { mcp: mcp() });
-  const response = await post(gateway, 'tools/call', { name: 'slow' }, older);
-  expect(await response.text()).toContain('"text":"done"');
+  expect(await callTool(gateway, 'slow', {}, older)).toMatchObject({ content: [{ text: 'done' }] });
 });
 
 it('headers that describe the body of a REST response are not those of a tool', async () => {
@@ -321,7 +319,7 @@ it('headers that describe the body of a REST response are not those of a tool', 
     for (const name of [...ofBody, 'content-type', 'cache-control', 'x-own']) response.header(name, 'gzip');
     return 1;
   });
-  const { headers } = await post(await serve({ dressed }), 'tools/call', { name: 'dressed' }, older);
+  const { headers } = await send(await serve({ dressed }), 'dressed', {}, older);
   expect(ofBody.filter((name) => headers.has(name))).toEqual([]);
   expect([headers.get('content-type'), headers.get('x-own')]).toEqual(['application/json', 'gzip']);
   expect(headers.get('cache-control')).not.toBe('gzip');
@@ -433,12 +431,12 @@ it('bytes have the deadline of their call, and count as running until they are r
     }
   });
   const gateway = await serve({ stuck }, { maxInFlight: 2, callTimeoutMs: 500 });
-  const responses = Array.from({ length: 5 }, () => post(gateway, 'tools/call', { name: 'stuck' }, older));
+  const responses = Array.from({ length: 5 }, () => send(gateway, 'stuck', {}, older));
   await expect.poll(gateway.callsInFlight, { interval: 5 }).toBe(2);
   const all = await Promise.all(responses);
   // The calls have ended, and their streams have not.
   expect([gateway.callsInFlight(), closed]).toEqual([0, 0]);
-  const texts = await Promise.all(all.map((response) => response.text()));
+  const texts = all.map(({ text }) => text);
   expect(texts.filter((text) => text.includes('GATEWAY_TIMEOUT'))).toHaveLength(2);
   expect(texts.filter((text) => text.includes('limit of 2 concurrent calls'))).toHaveLength(3);
   released.resolve();
@@ -476,7 +474,8 @@ it('an image of 11 MB keeps the process for less time than its Base64 by spread 
   const image = bytesOf('image/png', () => new Blob([bytes]));
   const gateway = await serve({ image }, { maxResponseSize: 20_000_000 });
   let before = process.cpuUsage();
-  const response = await post(gateway, 'tools/call', { name: 'image' }, older);
+  const request = requestOf('tools/call', { name: 'image' }, older);
+  const response = await gateway.fetch('http://localhost/mcp', request);
   // Not the time, which other processes make longer.
   const used = process.cpuUsage(before).user;
   before = process.cpuUsage();
@@ -535,21 +534,17 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
     },
     { maxResponseSize },
   );
-  const send = async (name: string, size: number, isOlder: boolean) => {
-    const params = { name, arguments: { size }, _meta: { progressToken: 'p'.repeat(256) } };
-    const response = await post(gateway, 'tools/call', params, { isOlder, id: 'i'.repeat(256) });
-    return response.text();
-  };
+  const longest = { id: 'i'.repeat(256), meta: { progressToken: 'p'.repeat(256) } };
   const most = Math.floor(maxResponseSize / sent);
-  for (const isOlder of [false, true]) {
-    const [fits, exceeds] = await Promise.all(
-      [most - 100, most + 1].map((size) => send('query', size, isOlder)),
-    );
+  for (const revision of revisions) {
+    const textOf = async (name: string, size: number) =>
+      (await send(gateway, name, { size }, { ...longest, revision })).text;
+    const [fits, exceeds] = await Promise.all([most - 100, most + 1].map((size) => textOf('query', size)));
     expect(fits).not.toContain('isError');
     expect(exceeds).toContain('PAYLOAD_TOO_LARGE');
     for (let size = most / 4; size < most * 8; size *= 1.3) {
       for (const name of ['query', 'stream', 'fail']) {
-        for (const event of (await send(name, Math.floor(size), isOlder)).split('\n\n')) {
+        for (const event of (await textOf(name, Math.floor(size))).split('\n\n')) {
           expect(Buffer.byteLength(event)).toBeLessThan(maxResponseSize + envelopeBytes);
         }
       }

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { callTool, listTools } from '../../testing/toolRequests.ts';
+import { callTool, listTools } from '@petstore/testing/mcpMessages';
 import { mcp } from './index.ts';
 
 const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
@@ -30,6 +30,7 @@ async function serve(...chain: readonly z.ZodType[]) {
   };
 }
 
+const text = { type: 'string' };
 const recursive: z.ZodType = z.lazy(() => z.union([z.string(), z.array(recursive)]));
 
 it.each<[what: string, chain: readonly z.ZodType[], schema: object, value: unknown]>([
@@ -117,57 +118,159 @@ it.each<[schema: z.ZodType, args: object | undefined, message: string]>([
   expect(await call(args)).toMatchObject({ message });
 });
 
-it.each<[what: string, schema: z.ZodType, inputSchema: object, args: object]>([
+it.each<[what: string, chain: readonly z.ZodType[], inputSchema: object, args: object | undefined]>([
+  ['no input', [], { type: 'object', properties: {}, additionalProperties: false }, undefined],
   [
     'a record',
-    z.record(z.string(), z.int()),
+    [z.record(z.string(), z.int())],
     { type: 'object', properties: {}, additionalProperties: { type: 'integer' } },
     { a: 1 },
   ],
-  ['an object of any properties', z.looseObject({}), { type: 'object', properties: {} }, { a: [1] }],
+  ['an object of any properties', [z.looseObject({})], { type: 'object', properties: {} }, { a: [1] }],
   [
     'an object or a record',
-    z.union([z.strictObject({ name: z.string() }), z.record(z.string(), z.int())]),
+    [z.union([z.strictObject({ name: z.string() }), z.record(z.string(), z.int())])],
     {
       type: 'object',
       description: 'Its properties are those of one of: name; any names.',
-      properties: { name: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+      properties: { name: { anyOf: [text, { type: 'integer' }] } },
       additionalProperties: { type: 'integer' },
     },
     { name: 1, other: 2 },
   ],
   [
     'a strict object or another',
-    z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })]),
+    [z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })])],
     {
       type: 'object',
       description: 'Its properties are those of one of: a; b.',
-      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      properties: { a: text, b: text },
       additionalProperties: false,
     },
     { b: 'x' },
   ],
   [
     'an object that keeps others, or another',
-    z.union([z.object({ a: z.string() }).catchall(z.string()), z.object({ b: z.int() })]),
+    [z.union([z.object({ a: z.string() }).catchall(z.string()), z.object({ b: z.int() })])],
     {
       type: 'object',
       description: 'Its properties are those of one of: a; b.',
-      properties: { a: { type: 'string' }, b: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+      properties: { a: text, b: { anyOf: [text, { type: 'integer' }] } },
     },
     { a: 'x', b: 'y' },
   ],
   [
     'an object with a part of any value',
-    z.object({ a: z.string() }).and(z.any()),
-    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    [z.object({ a: z.string() }).and(z.any())],
+    { type: 'object', properties: { a: text }, required: ['a'] },
     { a: 'x' },
   ],
-])('%s is not wrapped', async (_what, schema, inputSchema, args) => {
-  const served = await serve(schema);
-  expect(served.inputSchema).toEqual(inputSchema);
-  expect(await served.call(args)).toMatchObject({ text: 'done', input: args });
-});
+  [
+    'a discriminated union',
+    [
+      z
+        .discriminatedUnion('kind', [
+          z.object({ kind: z.literal('number'), value: z.number(), unit: z.string().optional() }),
+          z.object({ kind: z.literal('text'), value: z.string() }),
+        ])
+        .describe('A score.'),
+    ],
+    {
+      type: 'object',
+      description:
+        'A score. Its properties are those of one of: kind = "number", value, unit (optional); kind = "text", value.',
+      properties: {
+        kind: { type: 'string', enum: ['number', 'text'] },
+        value: { anyOf: [{ type: 'number' }, text] },
+        unit: text,
+      },
+      required: ['kind', 'value'],
+    },
+    { kind: 'text', value: 'x' },
+  ],
+  [
+    'a union with an input that is absent',
+    [z.union([z.object({ id: z.string() }), z.object({ all: z.literal(true) }), z.undefined()])],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: id; all = true.',
+      properties: { id: text, all: { type: 'boolean', description: 'Must be true.' } },
+    },
+    { all: true },
+  ],
+  [
+    'a union that says all by its properties',
+    [z.union([z.object({ id: z.string() }), z.object({ id: z.boolean() })])],
+    { type: 'object', properties: { id: { anyOf: [text, { type: 'boolean' }] } }, required: ['id'] },
+    { id: true },
+  ],
+  [
+    'a chain with a union',
+    [z.object({ name: z.string() }), z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: name, a; name, b.',
+      properties: { name: text, a: text, b: text },
+      required: ['name'],
+    },
+    { name: 'x', b: 'y' },
+  ],
+  [
+    'two unions with one name',
+    [
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      z.union([z.object({ a: z.boolean() }), z.object({ c: z.string() })]),
+    ],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a; a, c; b, a; b, c.',
+      properties: { a: { anyOf: [text, { type: 'boolean' }] }, b: text, c: text },
+    },
+    { b: 'x', c: 'y' },
+  ],
+  [
+    'an object that may be null',
+    [z.object({ a: z.string() }).nullable()],
+    { type: 'object', properties: { a: text }, required: ['a'] },
+    { a: 'x' },
+  ],
+  [
+    'a union behind a reference',
+    [
+      z.lazy(() =>
+        z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]).meta({ id: 'Either' }),
+      ),
+    ],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a; b.',
+      properties: { a: text, b: text },
+    },
+    { b: 'x' },
+  ],
+  [
+    'more combinations than a sentence can say',
+    [
+      z.union(Array.from({ length: 5 }, (_, at) => z.object({ [`a${at}`]: z.string() }))),
+      z.union(Array.from({ length: 5 }, (_, at) => z.object({ [`b${at}`]: z.string() }))),
+    ],
+    {
+      type: 'object',
+      description: 'The server checks which properties belong together.',
+      properties: Object.fromEntries(
+        ['a', 'b'].flatMap((letter) => Array.from({ length: 5 }, (_, at) => [`${letter}${at}`, text])),
+      ),
+    },
+    { a0: 'x', b4: 'y' },
+  ],
+])(
+  '%s is not wrapped: the schema has its properties at the top, and no union there',
+  async (_what, chain, inputSchema, args) => {
+    const served = await serve(...chain);
+    expect(served.inputSchema).toEqual(inputSchema);
+    expect(await served.call(args)).toMatchObject({ text: 'done', input: args });
+  },
+);
 
 it('a chain of inputs has the schema of other properties that one of them keeps', async () => {
   const { call, inputSchema } = await serve(
