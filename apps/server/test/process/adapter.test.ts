@@ -10,20 +10,27 @@ const noBinary: unknown = expect.stringContaining('no binary for Node');
 
 test.each(
   [
-    { SERVER: 'auto', hasBinary: true, server: 'uws', name: 'uWebSockets.js', reason: undefined },
-    { SERVER: 'auto', hasBinary: false, server: 'node', name: 'node:http', reason: noBinary },
-    { SERVER: 'node', hasBinary: true, server: 'node', name: 'node:http', reason: undefined },
+    {
+      SERVER: 'auto',
+      WORKERS: '1',
+      hasBinary: true,
+      server: 'uws',
+      name: 'uWebSockets.js',
+      reason: undefined,
+    },
+    { SERVER: 'auto', WORKERS: '2', hasBinary: false, server: 'node', name: 'node:http', reason: noBinary },
+    { SERVER: 'node', WORKERS: '1', hasBinary: true, server: 'node', name: 'node:http', reason: undefined },
   ].filter(({ server }) => hasUws || server === 'node'),
 )(
-  'SERVER=$SERVER with binary: $hasBinary serves on $name, as reported by the log, --check and the metrics',
-  async ({ SERVER, hasBinary, server, name, reason }) => {
+  'SERVER=$SERVER WORKERS=$WORKERS with binary: $hasBinary serves on $name, as reported by the log, --check and the metrics',
+  async ({ SERVER, WORKERS, hasBinary, server, name, reason }) => {
     const { serve, command } = await newFolder();
     const nodeArgs = hasBinary ? [] : withoutBinary;
-    const env = { SERVER, API_KEY: apiKey, ADMIN_PORT: '0' };
+    const env = { SERVER, WORKERS, API_KEY: apiKey, ADMIN_PORT: '0' };
     const running = await serve({ nodeArgs, env });
-    const first = logLines(running).find(({ level }) => level === 30);
+    const first = logLines(running).find(({ msg }) => msg === 'listening');
     const version = server === 'uws' ? uwsVersion : `Node ${process.version}`;
-    expect(first).toMatchObject({ msg: 'listening', server, version });
+    expect(first).toMatchObject({ level: 30, server, version });
     expect(first?.['fallbackReason']).toEqual(reason);
     const created = await createPet(running.origin);
     expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);

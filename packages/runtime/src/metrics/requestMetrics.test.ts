@@ -117,7 +117,8 @@ test('results of tools are counted by their bytes, the largest and those that we
   const results = Array.from({ length: 101 }, (_, at) => ({ ...call, resultBytes: at < 94 ? 400 : 30_000 }));
   const cut = { ...call, resultBytes: 79_000, isResultCut: true } as const;
   for (const each of [cut, ...results.slice(1), { ...record, isReplay: true }, record]) onResponse(each);
-  const valuesOf = (name: string) => families().find((family) => family.name === `x_${name}`)?.values;
+  const familyOf = (name: string) => families().find((family) => family.name === `x_${name}`);
+  const valuesOf = (name: string) => familyOf(name)?.values;
   const within = Object.fromEntries(
     (valuesOf('tool_result_bytes') ?? []).map(({ labels, metricName, value }) => [
       labels['le'] ?? metricName,
@@ -127,7 +128,10 @@ test('results of tools are counted by their bytes, the largest and those that we
   expect(within).toMatchObject({ 500: 93, 20_000: 93, 40_000: 100, 80_000: 101, '+Inf': 101 });
   expect(within).toMatchObject({ x_tool_result_bytes_sum: 93 * 400 + 7 * 30_000 + 79_000 });
   const labels = { operation: 'listPets' };
-  expect(valuesOf('tool_result_largest_bytes')).toEqual([{ labels, value: 79_000 }]);
+  expect(familyOf('tool_result_largest_bytes')).toMatchObject({
+    aggregator: 'max',
+    values: [{ labels, value: 79_000 }],
+  });
   expect(valuesOf('tool_results_cut_total')).toEqual([{ labels, value: 1 }]);
   expect(valuesOf('replayed_calls_total')?.map(({ value }) => value)).toEqual([1, 0]);
 });

@@ -317,6 +317,22 @@ describe('resumable', () => {
     expect(producer.calls).toBe(0);
   });
 
+  it('a run is not abandoned by a pause of its process, in which no reader could say that it reads', async () => {
+    const log = openMemory();
+    let ticks = 0;
+    const append: EventLog['append'] = (channel, record, keep) => {
+      if (record.includes('"alive"')) ticks += 1;
+      return log.append(channel, record, keep);
+    };
+    const producer = new TestProducer();
+    (await connect(openRuns({ ...log, append }, { abandonedMs: 30_000 }), producer)).disconnect();
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    onTestFinished(() => clock.mockRestore());
+    await expect.poll(() => ticks).toBeGreaterThan(1);
+    expect(producer.signal?.aborted).toBe(false);
+  });
+
   it('a producer whose log has failed for a time learns that its run was taken for lost', async () => {
     const log = openMemory();
     let isFailing = false;
