@@ -59,6 +59,9 @@ const fixedLimits = (maxBodySize: number) => ({
 
 export type AllLimits = Limits & Readonly<ReturnType<typeof fixedLimits>>;
 
+/** The longest string of V8 (`buffer.constants.MAX_STRING_LENGTH` in Node 22). */
+const maxStringLength = 2 ** 29 - 24;
+
 /** Returns all limits, with defaults for those that the options leave out. */
 export const limitsOf = ({
   maxBodySize = 1_048_576,
@@ -68,7 +71,7 @@ export const limitsOf = ({
   callTimeoutMs = 30_000,
 }: Partial<Limits>): AllLimits => ({
   maxBodySize,
-  maxResponseSize,
+  maxResponseSize: Math.min(maxResponseSize, maxStringLength),
   maxInFlight,
   maxQueueMs,
   callTimeoutMs,

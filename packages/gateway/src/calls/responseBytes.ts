@@ -1,12 +1,6 @@
 import { utf8Length } from '../http/response.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
-/** The longest string of V8 (`buffer.constants.MAX_STRING_LENGTH` in Node 22). */
-export const maxStringLength = 2 ** 29 - 24;
-
-/** Returns the effective limit: `maxBytes`, or the longest possible string. */
-const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength);
-
 /** Whether a text is too large. Its length is checked first, which is cheap: a UTF-16 code unit is 1 to 3 UTF-8 bytes. */
 export const isLarger = (text: string, maxBytes: number): boolean =>
   text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes);
@@ -28,7 +22,7 @@ export function boundedJson(
   try {
     // TypeScript types the result as `string`, but it may be undefined.
     const text = JSON.stringify(value, replacer) as string | undefined;
-    if (text === undefined || !isLarger(text, effectiveLimit(maxBytes))) return text;
+    if (text === undefined || !isLarger(text, maxBytes)) return text;
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
   }
@@ -42,8 +36,7 @@ export function boundedJson(
 export function requireBytes(text: string, other: string, maxBytes: number): void {
   const length = text.length + other.length;
   if (length * 3 <= maxBytes) return;
-  const limit = effectiveLimit(maxBytes);
-  if (length > limit || utf8Length(text) + utf8Length(other) > limit) throw responseTooLarge(maxBytes);
+  if (length > maxBytes || utf8Length(text) + utf8Length(other) > maxBytes) throw responseTooLarge(maxBytes);
 }
 
 // 413, not 503: the same request would meet the same limit again.
@@ -53,7 +46,7 @@ export const tooLarge = (message: string): LimitError =>
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The response is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseSize). The call has completed; request less data, such as a smaller page.`,
+    `The response is larger than ${maxBytes} bytes (maxResponseSize). The call has completed; request less data, such as a smaller page.`,
   );
 
 /** Size of an error up to which it is not replaced, in bytes: its replacement would not be smaller. */
@@ -63,10 +56,10 @@ export const maxErrorBytes = (maxBytes: number): number => Math.max(maxBytes, sm
 
 /** Creates the error that replaces one whose text is too large. */
 export const errorTooLarge = (maxBytes: number): LimitError =>
-  tooLarge(`The error of this call is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseSize).`);
+  tooLarge(`The error of this call is larger than ${maxBytes} bytes (maxResponseSize).`);
 
 /** Creates the error for a call of a batch that is too large. */
 export const batchTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The responses of this batch are larger than ${effectiveLimit(maxBytes)} bytes in total (maxResponseSize). The call has completed; send fewer calls in a batch, or request smaller pages.`,
+    `The responses of this batch are larger than ${maxBytes} bytes in total (maxResponseSize). The call has completed; send fewer calls in a batch, or request smaller pages.`,
   );

@@ -14,7 +14,6 @@ import {
   type Schema,
 } from '../../schemas/schema.ts';
 import type { Target } from '../../calls/policy.ts';
-import { maxStringLength } from '../../calls/responseBytes.ts';
 import type { McpMeta, RestMeta } from '../../procedures/meta.ts';
 import { eventFunction } from '../../procedures/asyncOutput.ts';
 import type { Parser } from '../../procedures/parseFunction.ts';
@@ -155,7 +154,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number, max
     isDescribed: (description ?? '').trim() !== '',
     limit: {
       maxBytes: mcp.maxResultBytes ?? maxResultBytes,
-      maxResponseBytes: Math.min(maxBytes, maxStringLength),
+      maxResponseBytes: maxBytes,
       isStructured,
       procedure,
       schema: written,

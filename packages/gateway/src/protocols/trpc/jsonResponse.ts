@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { isStreamLike } from '../../http/asyncValues.ts';
 import { utf8Length, type OutgoingResponse } from '../../http/response.ts';
-import { batchTooLarge, boundedJson, maxStringLength } from '../../calls/responseBytes.ts';
+import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
@@ -89,7 +89,7 @@ export class JsonResponse extends RequestCalls {
       if (!isBatchCall) throw notSupported;
       return notSupported;
     }
-    const maxBytes = Math.min(limits.maxResponseSize, maxStringLength);
+    const maxBytes = limits.maxResponseSize;
     try {
       // Once the limit is exceeded, later outputs are not encoded.
       if (this.#bytes === Infinity) return batchTooLarge(maxBytes);
