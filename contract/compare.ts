@@ -1,6 +1,4 @@
-/*
- * Compiles if no change since the release breaks clients over tRPC: `.ci/contract` checks it, and an error names the procedure.
- */
+// Compiles if no change breaks released tRPC clients (`.ci/contract`). An error names the procedure.
 import type * as current from '../packages/types/src/generated/router.ts';
 import type * as released from './router.ts';
 

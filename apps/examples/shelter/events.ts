@@ -12,9 +12,8 @@ const maxEventSize = 2_097_152;
 const keptBytes = 67_108_864;
 
 /**
- * The events of the shelter, which reach the subscribers of all processes that share the event log. They are published after
- * their change is stored. If the process dies in between, or the event log fails, the event is lost: clients see the change
- * when they load the records again.
+ * Events reach the subscribers of all processes that share the log. They are published after their change is stored. If the
+ * process dies in between, or the log fails, the event is lost: clients see the change when they load the records again.
  */
 export function shelterEvents(log: EventLog, serviceLog: ServiceLog) {
   const animals = eventChannel({

@@ -33,7 +33,6 @@ export interface ShelterOptions {
   readonly logLevel?: LogOptions['level'];
 }
 
-/** Returns the options of `run` for the shelter. */
 export function shelterService(options: ShelterOptions): RunOptions {
   const { host = '127.0.0.1', port = 0, adminPort, logLevel = 'info' } = options;
   return {

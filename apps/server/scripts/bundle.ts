@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { embedDocsPage } from '@petstore/testing/embedDocsPage';
 import { build, type Plugin } from 'esbuild';
 
-// Bundles the service for `npm start` and for tests: `bundle.ts [folder]`. Without a bundle, the
-// imports alone cost more memory and time than the goals of a whole start.
+// Bundles for `npm start` and tests: `bundle.ts [folder]`. Imports alone would exceed the goals of a start.
 const [outFolder = 'dist'] = process.argv.slice(2);
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -28,10 +27,7 @@ const shakeZod: Plugin = {
   },
 };
 
-/**
- * Resolves lmdb's addon from the package. lmdb 3.5 looks for it relative to its own file, which the bundle replaces. Keeping
- * lmdb outside the bundle would cost 5 MB and 40 ms.
- */
+/** Resolves lmdb's addon, which 3.5 finds relative to its file. lmdb outside would cost 5 MB and 40 ms. */
 const placeLmdb: Plugin = {
   name: 'place-lmdb',
   setup(bundler) {

@@ -9,10 +9,7 @@ export type VerifyToken = (token: string) => MaybePromise<KeyIdentity | undefine
 export const bearerAuth = (verify: VerifyToken) =>
   bearer({ realm: 'petstore', noun: 'API key', verify: authenticateWith(verify) });
 
-/**
- * Creates the token check of the gateway. If the keys cannot be read, it answers 503 and never 401. A cached result is
- * returned synchronously.
- */
+/** Creates the token check: 503 and never 401 if keys cannot be read. Cached results are synchronous. */
 export function authenticateWith(verify: VerifyToken): VerifyToken {
   return (token) => {
     try {

@@ -9,10 +9,7 @@ export const expectedErrors = ['CommandError', 'ConfigurationError', 'StoreError
 /** Formats an error for operators: the message of an expected error, the stack of any other. */
 export const formatError = (error: unknown): string => errorText(error, expectedErrors);
 
-/**
- * Replaces an error of the start by one that names the variables to change. Other errors are returned unchanged.
- * @param at the listener that failed to listen
- */
+/** Names the variables to change in an error of the start, if it can. @param at the listener that failed */
 export function explain(error: unknown, at?: ListenerAddress): unknown {
   const message = startErrorMessage(error, at);
   return message === undefined ? error : new ConfigurationError(message, { cause: error });

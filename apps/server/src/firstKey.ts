@@ -12,8 +12,7 @@ export interface FirstKeyOptions {
 }
 
 /**
- * Creates the first key of a new store. If several processes start concurrently, one gets the key and the others get
- * `undefined`. All get `undefined` if the store has ever had a key.
+ * Creates a new store's first key. One of concurrent processes gets it, the others `undefined`, as all do later.
  * @throws {StoreError} if the store fails or was closed
  */
 export async function makeFirstKey(

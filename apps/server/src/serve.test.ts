@@ -8,10 +8,7 @@ import { startServer } from './serve.ts';
 import { startServerInProcess } from '../test/testing/startServerInProcess.ts';
 import { readConfiguration } from './configuration/configuration.ts';
 
-/**
- * Opens a store in a new folder that counts calls of `close`.
- * @param change returns replacements for methods of the store
- */
+/** Opens a store in a new folder that counts `close`. @param change returns replacements of methods */
 async function countingStore(change: (store: Store) => Partial<Store> = () => ({})) {
   const dataDir = await temporaryFolder();
   const opened = await openEmbeddedStore({ dataDir, collections });

@@ -27,7 +27,6 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the options of `run` for the pet store. */
 export async function serviceOptions(
   configuration: Configuration,
   { openStore: open = openStore, environment = {} }: StartOptions = {},
@@ -61,8 +60,7 @@ export async function serviceOptions(
 }
 
 /**
- * Starts the service in this process. It listens even while the database is unavailable, and becomes ready once it can be
- * reached.
+ * Starts the service in this process. It listens while the database is unavailable; it is ready once it is reached.
  * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
  * @throws {ConfigurationError} if a setting cannot be used, such as a port that is in use
  */

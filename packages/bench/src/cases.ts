@@ -19,7 +19,6 @@ export interface ExpectedResponse {
   readonly body: string;
 }
 
-/** A request and its response. */
 export interface RequestAndResponse {
   readonly request: CaseRequest;
   readonly expected: ExpectedResponse;

@@ -24,10 +24,7 @@ export interface ContenderProcess {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a contender on its core and waits until it answers.
- * @throws {UnavailableError} if it is not available on this machine
- */
+/** Starts a contender on its core until it answers. @throws {UnavailableError} if this machine lacks it */
 export async function startContender({
   command,
   environment,

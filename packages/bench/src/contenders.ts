@@ -54,10 +54,7 @@ export const bun =
     throw new UnavailableError('.ci/runtimes has no Bun for this machine');
   };
 
-/**
- * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (docs/gateway/limits.md).
- * What it takes to know how long they wait is measured all the same.
- */
+/** Load shedding is off, but measured: closed-loop clients saturate the server (docs/gateway/limits.md). */
 const environment = { MAX_QUEUE_MS: '60000', LOG_REQUESTS: 'errors' };
 
 /** The pet store's process over the store in memory. */

@@ -21,10 +21,7 @@ export async function coreTimes(): Promise<CoreTimes> {
   return { used: usedOf(all, [serverCore, loadCore]), own: ownOf(self) };
 }
 
-/**
- * Returns the used time of cores, in seconds, from /proc/stat: without interrupts, which serve the load, and with what
- * other virtual machines took.
- */
+/** Used seconds of cores (/proc/stat), without interrupts, which serve the load, but with stolen time. */
 export function usedOf(stat: string, cores: readonly number[]): number {
   const ticks = cores.map((core) => {
     const line = new RegExp(`^cpu${core} (.*)$`, 'm').exec(stat)?.[1] ?? '';

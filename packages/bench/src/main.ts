@@ -147,10 +147,7 @@ async function startAll(named: readonly Contender[], chosen: readonly Case[]) {
   return { runners, blanks };
 }
 
-/**
- * Contenders on one host must run on the same build of it: a newer one would be compared with an older one.
- * @throws {Error} names the builds
- */
+/** Contenders on one host must run on the same build of it. @throws {Error} names the builds */
 async function requireSamePrograms(runners: readonly Runner[]): Promise<void> {
   const firsts = new Map<string, string>();
   for (const { contender, process: server } of runners) {

@@ -5,9 +5,7 @@ import { sortedLines } from '@petstore/testing/jsonLines';
 import type { Case, CaseRequest, ExpectedResponse } from './cases.ts';
 import type { Contender } from './contenders.ts';
 
-/**
- * What a contender answers otherwise than it must, one sentence each: nothing is compared that does not do the same.
- */
+/** One sentence for each wrong answer of a contender: nothing is compared that does not do the same. */
 export async function differences(
   port: number,
   subject: Case,
@@ -56,9 +54,8 @@ function responseDifferences(
 }
 
 /**
- * What is compared: a new animal's id is the store's to choose, and stands as 0;
- * `charset=utf-8` says nothing that JSON does not say itself (RFC 8259 §8.1); and a list's commas may have a blank behind
- * them.
+ * What is compared: a new animal's id stands as 0; `charset=utf-8` of JSON is left out, since it says nothing (RFC 8259
+ * §8.1), and so are blanks behind a list's commas.
  */
 const comparable = (received: string) =>
   received

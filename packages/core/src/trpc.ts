@@ -3,7 +3,6 @@ import { initTRPC } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Store } from './store/store.ts';
 
-/** Context of all procedures. */
 export interface Context {
   readonly store: Store;
   readonly response: ResponseControls;

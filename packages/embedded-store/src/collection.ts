@@ -32,7 +32,6 @@ export interface IndexTable {
   readonly encode: (value: unknown) => Uint8Array;
 }
 
-/** Returns the name of an index's table. */
 export const indexName = (collection: string, field: string) => `${collection}.${field}`;
 
 function openIndex({ root }: TableRoot, collection: string, field: string, kind: IndexKind): IndexTable {

@@ -22,10 +22,7 @@ const DATA_VERSION = 2;
 /** Root page number of an empty tree. */
 const NO_PAGE = 2n ** 64n - 1n;
 
-/**
- * Looks for damage that would make LMDB end the process.
- * @returns a description of the damage, or `undefined` if there is none
- */
+/** Looks for damage that would make LMDB end the process. @returns its description, or `undefined` */
 export async function findDamage(path: string): Promise<string | undefined> {
   const damage = inspect(path);
   if (damage === undefined) return undefined;

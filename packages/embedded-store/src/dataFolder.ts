@@ -10,10 +10,7 @@ const isOwn = (name: string) => /^(?:petstore\.mdb|\.new-|limits$)/.test(name);
 /** @throws {FolderError} if other users can create files in it */
 export const rejectSharedFolder = (path: string): void => rejectWritableByOthers(path, isOwn);
 
-/**
- * Rejects an existing folder in which a store cannot be created.
- * @throws {StoreError} the error that opening the store would throw
- */
+/** Rejects an existing folder in which no store can be created. @throws {StoreError} as opening would */
 export async function checkFolder(path: string): Promise<void> {
   try {
     rejectSharedFolder(path);
@@ -23,11 +20,7 @@ export async function checkFolder(path: string): Promise<void> {
   }
 }
 
-/**
- * Creates a file atomically unless it exists: it appears complete or not at all. If several processes do so concurrently,
- * one succeeds and all use its file.
- * @param write creates the file under a temporary name
- */
+/** Creates a file atomically unless it exists. All processes use one. @param write to a temporary name */
 export async function createAtomically(
   path: string,
   write: (temporary: string) => Promise<void>,

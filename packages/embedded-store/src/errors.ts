@@ -100,7 +100,6 @@ export function toStoreError(error: unknown, dataDir: string): StoreError {
   });
 }
 
-/** Maps an error of a read in an open store. */
 export function toReadError(error: unknown, dataDir: string): StoreError {
   // lmdb 3.5.6 loses the MDB_PANIC of a read transaction that cannot be renewed and reports EINVAL for the read instead.
   const isPanic = error instanceof Error && 'code' in error && error.code === constants.errno.EINVAL;

@@ -8,7 +8,6 @@ const CHECK_MS = 500;
 
 /** Detects when this process can no longer use a data folder. A fatal error is permanent. */
 export interface FolderWatch {
-  /** Returns the fatal error, or `undefined`. */
   readonly fatal: () => StoreError | undefined;
   /** Checks that the open files are still at their paths, then returns the fatal error, or `undefined`. Takes about 5 µs. */
   readonly check: () => StoreError | undefined;

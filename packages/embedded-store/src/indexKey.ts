@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 
-/**
- * Encodes an id as an lmdb key, in the shape of lmdb's `keyEncoder` option: 8 bytes, big endian, so that the byte order is
- * the order of ids. A safe integer has at most 53 bits, so the first byte is always 0.
- */
+/** An id as an lmdb key (`keyEncoder`): 8 bytes, big endian, ordered as ids; 53 bits, so the first is 0. */
 export const idKey = {
   writeKey(id: number, target: Uint8Array, position: number): number {
     const high = Math.floor(id / 2 ** 32);
@@ -30,10 +27,7 @@ const MAX_VALUE_BYTES = 200;
 
 const ID_BYTES = 8;
 
-/**
- * Encodes an index entry as an lmdb key, in the shape of lmdb's `keyEncoder` option: the value, then the id, so that the
- * entries of a value are adjacent and in ascending order by id.
- */
+/** An index entry as an lmdb key (`keyEncoder`): value, then id: the entries of a value ascend by id. */
 export const indexKey = {
   writeKey([value, id]: IndexKey, target: Uint8Array, position: number): number {
     target.set(value, position);

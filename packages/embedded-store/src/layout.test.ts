@@ -34,7 +34,6 @@ const none = new Map();
 const Category = z.object({ id: z.int(), name: z.string(), kind: z.string().exactOptional() });
 const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
 
-/** The categories with other indexes. */
 const categoriesWith = (
   indexes: readonly ('kind' | 'name' | { readonly field: 'name'; readonly unique: true })[],
 ) => defineCollection({ name: 'categories', schema: Category, id: 'sequence', indexes });

@@ -120,8 +120,7 @@ function openDroppedIndexes(
 const BATCH = 1_000;
 
 /**
- * Yields all intact records in ascending order of id, also while an index is written. A damaged row is not indexed: reading it
- * reports the damage.
+ * Yields intact records by ascending id, also while an index is written. Reading a damaged row reports it.
  * @throws {StoreError} `incompatible` if the schema rejects a row
  */
 function* records(path: string, definition: CollectionDefinition, rows: Rows) {

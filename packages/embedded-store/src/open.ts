@@ -18,7 +18,6 @@ import { waitForWriteLock } from './writeLock.ts';
 /** How often dead readers are removed, in milliseconds. Their snapshots would keep pages from being reused, and the file grows. */
 const READER_CHECK_MS = 60_000;
 
-/** Names of the files of a data folder. */
 const FILE_NAMES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 
 /** Maximum number of tables in the file: one per collection and per index, and eight internal ones. */

@@ -1,9 +1,6 @@
 import type { StoreError, StoreOptions } from '@petstore/core/store';
 
-/**
- * Options of `openEmbeddedStore`. Before a start that migrates, stop all processes of the earlier version: they do not
- * maintain a new index.
- */
+/** Options of the store. Before it migrates, stop all earlier versions: they do not maintain a new index. */
 export interface EmbeddedStoreOptions extends StoreOptions {
   /** Data folder. Created with mode 0700 if it does not exist. */
   readonly dataDir: string;

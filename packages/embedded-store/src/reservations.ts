@@ -136,10 +136,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
       return collect(unexpired, limit);
     },
 
-    /**
-     * Stores reservations of another store.
-     * @throws {StoreError} `conflict`, before it writes anything
-     */
+    /** Stores another store's reservations. @throws {StoreError} `conflict`, before it writes anything */
     restore(incoming: readonly StoredReservation[], now: number): void {
       const missing = incoming.filter((each) =>
         shouldPutReservation(checked(reservations.get(Buffer.from(each.digest, 'hex'))), each, now),

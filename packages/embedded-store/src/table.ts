@@ -32,10 +32,7 @@ export function put<Value, TableKey extends Key>(
   }
 }
 
-/**
- * Returns the entries of a range: up to `limit`, or up to the entry that `isLast` accepts. It iterates by hand, because
- * `for…of` leaves lmdb's cursor and snapshot open if lmdb throws.
- */
+/** Entries of a range, to `limit` or `isLast`. `for…of` leaves cursor and snapshot open if lmdb throws. */
 export function collect<Entry>(
   range: Iterable<Entry>,
   limit = Infinity,
@@ -56,10 +53,8 @@ export function collect<Entry>(
   return all;
 }
 
-/** Name of the counter of API keys. */
 export const KEY_COUNTER = 'lastKeyNumber';
 
-/** Returns the name of the id counter of a collection. */
 export const recordCounter = (collection: string) => `${collection}.lastRecordId`;
 
 /** Opens a durable counter. It assigns each number once. */

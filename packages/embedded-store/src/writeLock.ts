@@ -7,10 +7,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 
 const LOCK_POLL_MS = 50;
 
-/*
- * Offsets in struct MDB_txninfo of liblmdb's mdb.c, with glibc's robust mutexes: the number of the last transaction, and
- * the first word of the write lock, which contains the id of the holding thread and two flags.
- */
+// Offsets in MDB_txninfo (mdb.c, glibc): the last transaction, the lock's first word: thread id, two flags.
 const LAST_TRANSACTION = 8;
 const LOCK = 64;
 const THREAD_MASK = 0x3fff_ffff;

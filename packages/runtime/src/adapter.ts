@@ -17,10 +17,7 @@ export type ServerName = 'uws' | 'node' | 'bun';
 /** Bun's on Bun; elsewhere uWebSockets.js if a package with a binary for this Node version and platform is installed. */
 const fastestFirst: readonly ServerName[] = ['bun', 'uws', 'node'];
 
-/**
- * Loads the first of some server adapters that this process can run. Default: Bun's, that of uWebSockets.js, node:http.
- * @throws {Error} with code `no-binary` if uWebSockets.js does not load, and no other follows
- */
+/** Loads the first adapter that runs here. @throws {Error} `no-binary` if uWebSockets.js is last and fails */
 export async function loadAdapter(
   servers: ServerName | readonly ServerName[] = fastestFirst,
 ): Promise<Adapter> {

@@ -53,19 +53,13 @@ const startedRules: OptionRules<Started> = {
   onListening: anything,
 };
 
-/**
- * Checks the options of `run`.
- * @throws {StartError} with one line per unknown option or invalid value
- */
+/** Checks the options of `run`. @throws {StartError} with one line per unknown option or invalid value */
 export function checkRunOptions(options: RunOptions): void {
   const problems = optionProblems('run', options, runRules, 'run.');
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 }
 
-/**
- * Checks the result of `start`.
- * @throws {StartError} with one line per unknown member or invalid value
- */
+/** Checks the result of `start`. @throws {StartError} with one line per unknown member or invalid value */
 export function checkStarted(started: Started): void {
   if (!isNonNullObject(started) || !isNonNullObject(started.gateway)) {
     const actual = isNonNullObject(started) ? 'an object without a gateway' : formatValue(started);

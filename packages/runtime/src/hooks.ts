@@ -1,6 +1,5 @@
 /**
- * Returns the result of a function that must return it at once.
- * @param hook what the function is called in the documentation
+ * Returns the result of a function that must return it at once. @param hook its name in the documentation
  * @returns `undefined` if it throws or returns a promise, after `onFailure`
  */
 export function syncResult<Result>(

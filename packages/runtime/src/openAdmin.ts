@@ -9,10 +9,7 @@ export interface OpenedAdmin {
   close(): Promise<void>;
 }
 
-/**
- * Opens the admin listener with the health routes and, if `metrics` is set, the metrics page.
- * @throws the listener's error, mapped by `explain`
- */
+/** Opens health routes and, if `metrics` is set, the metrics page. @throws the error, mapped by `explain` */
 export async function openAdmin(
   { host = '127.0.0.1', port }: AdminOptions,
   health: ReturnType<typeof healthRoutes>,

@@ -12,10 +12,7 @@ export type Pages = Readonly<
 >;
 
 export interface RunOptions {
-  /**
-   * Creates the gateway. `run` calls it once in each process that serves. Open databases here and not at module level:
-   * with `workers`, the supervisor loads the module too.
-   */
+  /** Creates the gateway, once per serving process. Open databases here: supervisors load the module too. */
   readonly start: (context: StartContext) => Started | Promise<Started>;
   /**
    * The server, or a list of which the first is used that can run here: `bun` needs Bun, and `uws` a binary of
@@ -48,9 +45,8 @@ export interface RunOptions {
    */
   readonly workers?: number | 'auto';
   /**
-   * Called before a worker is replaced. Return the reason why a new worker cannot run, such as a removed data folder, to stop
-   * the service; return `undefined` to start the worker. It is synchronous; if it fails, the error is logged and the worker is
-   * replaced. Default: every worker is replaced.
+   * Called before a worker is replaced. Return why a new one cannot run, such as a removed data folder, to stop the service;
+   * `undefined` starts the worker. It is synchronous; an error is logged, and the worker replaced. Default: all are replaced.
    */
   readonly preventRestart?: () => string | undefined;
   /**
@@ -90,10 +86,7 @@ export interface StartContext {
   readonly isFirst: boolean;
   /** Aborts when the service starts to stop. */
   readonly signal: AbortSignal;
-  /**
-   * Registers a function that closes a resource. The functions run in reverse order, after the last call was answered or
-   * when the start fails.
-   */
+  /** Registers a closing function. They run in reverse order, after the last call or when the start fails. */
   readonly onClose: (close: (options: { readonly timeoutMs: number }) => unknown) => void;
   /** Stops this process with exit code 1. Call it when the process can no longer serve. */
   readonly stopWithError: (error: Error) => void;

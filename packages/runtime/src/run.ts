@@ -8,11 +8,10 @@ import { takeWorkerRole } from './workers/workerRole.ts';
 const ignore = () => {};
 
 /**
- * Runs a service until SIGTERM or SIGINT. The first signal starts a graceful shutdown of at most 10 s: `/readyz` answers 503,
- * calls in flight complete, resources are closed, and the process exits with code 0. A second signal ends the process
- * immediately. If the service cannot start or fails, the process prints the reason to stderr and exits with code 1.
- *
- * With `workers`, the same program runs in each worker: it must call `run` with the same options.
+ * Runs a service until SIGTERM or SIGINT. The first signal stops it within 10 s: `/readyz` answers 503, calls in flight
+ * complete, resources are closed, and the exit code is 0. A second signal ends it immediately. If the start or the service
+ * fails, it prints the reason to stderr and exits with code 1. With `workers`, each runs the same program, which must call
+ * `run` with the same options.
  */
 export async function run(options: RunOptions): Promise<void> {
   const { expectedErrors } = options;

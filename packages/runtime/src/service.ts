@@ -34,24 +34,19 @@ export interface RunningService extends Stoppable {
   readonly notReady: () => Promise<string | undefined>;
   readonly fatalError: Promise<Error>;
   /**
-   * Stops gracefully: reports not ready, accepts no new connections, completes calls in flight, closes resources and flushes
-   * the log.
+   * Stops gracefully: reports not ready, accepts no connections, completes calls, closes resources, flushes the log.
    * @throws {UnclosedStoreError} if the resources are not closed within `stopDeadlineMs`
    */
   close(options?: StopOptions): Promise<void>;
 }
 
-/** The role of a worker process. */
 export interface WorkerRole {
   /** The port that all workers share. */
   readonly port: number;
   readonly isFirst: boolean;
 }
 
-/**
- * Starts a service in this process without signal handlers, for tests and for programs that handle signals themselves. Other
- * programs use `run`.
- */
+/** Starts a service without signal handlers, for tests and programs that have their own. Others use `run`. */
 export async function startService(options: RunOptions, worker?: WorkerRole): Promise<RunningService> {
   checkRunOptions(options);
   const adapter = await resolveAdapter(options);
@@ -72,7 +67,6 @@ interface ServiceParts {
   readonly telemetry: TelemetryPart | undefined;
 }
 
-/** A service from its start to its end. */
 class Service {
   readonly #options: RunOptions;
   readonly #worker: WorkerRole | undefined;

@@ -5,10 +5,7 @@ export type { Browser, Page } from 'playwright-core';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/**
- * Whether cases that need a browser must be skipped, since there is no Chromium at `/usr/bin/chromium`, or where `CHROMIUM`
- * says. Then a line says so; where `REQUIRE_BROWSER` is set, as in CI, they fail instead.
- */
+/** Whether to skip, with a line, without `/usr/bin/chromium` or `CHROMIUM`. `REQUIRE_BROWSER` (CI): fails. */
 export function browserMissing(): boolean {
   if (existsSync(executablePath)) return false;
   const why = `${executablePath} is not there: install Debian's chromium, or name another in CHROMIUM.`;

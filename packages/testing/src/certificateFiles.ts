@@ -26,10 +26,7 @@ export async function writeCertificate({ certFile, keyFile }: CertificateFiles, 
   await writeFile(keyFile, key);
 }
 
-/**
- * Connects over TLS to a port of this machine, until the test ends. Returns the socket and the common name in the server's
- * certificate.
- */
+/** Connects over TLS to a local port until the test ends. Returns the socket and the certificate's name. */
 export async function dialTls({
   port,
 }: {

@@ -1,10 +1,7 @@
 import type { TestError } from 'vitest';
 import type { Reporter, TestCase, TestModule, TestProject, Vitest } from 'vitest/node';
 
-/**
- * Printed by uWebSockets.js for each WebSocket that opens after an asynchronous decision
- * (docs/websockets.md#a-warning-on-stderr).
- */
+/** Printed for each WebSocket that opens asynchronously (docs/websockets.md#a-warning-on-stderr). */
 const corkWarning = /^Warning: uWS\.HttpResponse writes must be made from within a corked callback.*\n?/gm;
 
 /**

@@ -3,10 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/**
- * What happens to a request: a response in place of the server's; `drop`, the server's response never arrives; `cut`, half
- * of it does; `hold`, the request never arrives.
- */
+/** A response in place of the server's; `drop` or `cut` (half) the server's; `hold`: no request arrives. */
 export type Fault = Response | 'drop' | 'cut' | 'hold';
 
 /** A front as of a proxy or a network that fails. */

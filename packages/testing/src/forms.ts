@@ -9,16 +9,10 @@ if (PETSTORE_TESTS !== undefined && PETSTORE_TESTS !== 'all' && PETSTORE_TESTS !
  */
 export const longForm: boolean = PETSTORE_TESTS === 'long';
 
-/**
- * Whether the same cases run on every adapter and with every compiler. `.ci/run` sets `PETSTORE_TESTS=all`; `npm test` runs
- * one adapter.
- */
+/** Cases run on every adapter and compiler: `PETSTORE_TESTS=all` (`.ci/run`). `npm test` has one adapter. */
 export const everyForm: boolean = PETSTORE_TESTS !== undefined;
 
-/**
- * Number of inputs of a property test: `count` in the long form, a fifth with `PETSTORE_TESTS=all`, and `brief` in `npm test`,
- * where a test that computes for seconds has few. Default of `brief`: a fifth too.
- */
+/** Inputs: `count` in the long form, a fifth with `all`; else `brief`, few if they are slow, or a fifth. */
 export const inputs = (count: number, brief: number = Math.ceil(count / 5)): number =>
   longForm ? count : everyForm ? Math.ceil(count / 5) : brief;
 

@@ -3,8 +3,7 @@ import { createServer } from 'node:net';
 
 /**
  * Below the ports that Linux (from 32768), macOS and Windows (from 49152) give to connections and to `listen(0)`:
- * none of these takes such a port before the process that it is for listens on it, nor while a test has that process
- * killed and started again.
+ * none takes such a port before its process listens, nor while a test restarts that.
  */
 const PORTS = { first: 10_240, last: 32_767 };
 

@@ -4,10 +4,7 @@ import { writeSync } from 'node:fs';
 import { open } from 'lmdb';
 import { startProcess } from './startProcess.ts';
 
-/**
- * Starts a process that holds the write lock of an LMDB file until it is killed, like one that was suspended during a write.
- * Resolves when it holds it.
- */
+/** Holds an LMDB file's write lock until killed, as if suspended in a write. Resolves when it holds it. */
 export async function holdWriteLock(file: string): Promise<ChildProcess> {
   const holder = startProcess(process.execPath, [import.meta.filename, file], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -25,7 +25,6 @@ interface ReplyMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** The entry of a tool in the list. */
 export interface ListedTool {
   readonly name: string;
   readonly title?: string;
@@ -35,7 +34,6 @@ export interface ListedTool {
   readonly annotations?: object;
 }
 
-/** The result of a call. */
 export interface ToolResult {
   readonly content: readonly { readonly type: string; readonly text: string }[];
   readonly structuredContent?: unknown;
@@ -126,11 +124,9 @@ export const call = (
 ): Promise<Reply> =>
   send(server, 'tools/call', { name, ...(args !== undefined && { arguments: args }) }, options);
 
-/** Calls a tool, and returns its result. */
 export const callTool = async (...args: Parameters<typeof call>): Promise<ToolResult> =>
   (await call(...args)).message?.result as unknown as ToolResult;
 
-/** Returns the tools in the list. */
 export const listTools = async (server: Server, options?: CallOptions): Promise<readonly ListedTool[]> =>
   (await send(server, 'tools/list', {}, options)).message?.result?.['tools'] as readonly ListedTool[];
 

@@ -15,10 +15,7 @@ const folder =
   process.env['REDIS_DIR'] ??
   join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'petstore-redis');
 
-/**
- * Whether `.ci/redis install` has unpacked Redis on this machine. Where it has not, tests that need it are skipped; where
- * `REQUIRE_REDIS` is set, as `.ci/run` sets it, every test file that imports this fails.
- */
+/** Whether `.ci/redis install` ran here. Else tests are skipped, or fail with `REQUIRE_REDIS` (`.ci/run`). */
 export const hasRedis: boolean = existsSync(join(folder, 'installed'));
 if (!hasRedis && process.env['REQUIRE_REDIS'] !== undefined) {
   throw new Error(`REQUIRE_REDIS is set, but ${folder} has no Redis. Run \`.ci/redis install\`.`);
@@ -41,15 +38,10 @@ export interface RedisProcess {
   readonly remove: () => Promise<void>;
 }
 
-/**
- * Starts a Redis server that writes each command to its append-only file before it replies: what it has acknowledged survives
- * SIGKILL.
- * @param options further options, such as `['--appendonly', 'no']`
- */
+/** Starts Redis; acknowledged commands survive SIGKILL. @param options such as `['--appendonly', 'no']` */
 export const startRedis = (options: readonly string[] = []): Promise<RedisProcess> =>
   startOf('redis-server', async () => ['--appendonly', 'yes', '--save', '', ...options]);
 
-/** Starts a server that replicates another. */
 const startReplica = ({ port }: RedisProcess): Promise<RedisProcess> =>
   startRedis(['--replicaof', `127.0.0.1 ${port}`, '--repl-diskless-sync-delay', '0']);
 

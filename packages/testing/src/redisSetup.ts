@@ -1,9 +1,8 @@
 import { hasRedis } from './redis.ts';
 
 /**
- * A `globalSetup` of vitest: reports after the results if the tests of Redis were skipped. With `REQUIRE_REDIS` they fail.
- * Vitest 5.1 resolves the imports of a `globalSetup` without the conditions of its configuration, and packages may not be built:
- * it imports no package.
+ * A `globalSetup` that reports skipped tests of Redis; with `REQUIRE_REDIS` they fail. It imports no package: Vitest 5.1
+ * resolves its imports without conditions, and packages may not be built.
  */
 export function teardown(): void {
   if (hasRedis) return;

@@ -4,10 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The executables of runtimes, by name: `node22`, `node24`, `node26`, `bun`, `deno` and `workerd`, as far as npm has them for this machine. */
 export type Runtimes = Readonly<Record<string, string>>;
 
-/**
- * The runtimes of `.ci/runtimes`, which installs them outside the repository where they are missing.
- * @throws {Error} if npm lacks one for this machine and `REQUIRE_RUNTIMES` is set, as in CI
- */
+/** What `.ci/runtimes` installs. @throws {Error} if npm lacks one, and `REQUIRE_RUNTIMES` is set, as in CI */
 export function runtimes(): Runtimes {
   const installed = printedRuntimes('runtimes');
   const missing = Object.keys(titles).filter((name) => installed[name] === undefined);

@@ -3,10 +3,7 @@ import { execFileSync } from 'node:child_process';
 /** How much processor time the measurement takes, in milliseconds. An idle core needs little more. */
 const workMs = 250;
 
-/**
- * How many times longer than on an idle core something takes here, from 1 to 8: the deadlines of tests, and of what waits for
- * a state, grow by it. vitest.config.ts measures it once, before the first test.
- */
+/** How many times slower than an idle core this is, 1 to 8, for deadlines. Measured by vitest.config.ts. */
 export const slowness = Number(process.env['TEST_SLOWNESS'] ?? 1);
 
 export function measureSlowness(): number {
@@ -18,10 +15,7 @@ export function measureSlowness(): number {
 /** How long tests wait for a state, in milliseconds. Only one that never comes takes so long. */
 export const deadlineMs = 30_000 * slowness;
 
-/**
- * Whether upper bounds of times are checked: with `PETSTORE_TESTS`, whose runs have the machine for themselves. `npm test`
- * checks none.
- */
+/** Whether upper bounds of times are checked: with `PETSTORE_TESTS`, which has the machine for itself. */
 export const measures: boolean = process.env['PETSTORE_TESTS'] !== undefined;
 
 /** Returns a time if it is measured (`measures`), otherwise 0, which is below each bound. */

@@ -13,10 +13,7 @@ function killRunning(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/**
- * Starts a process for a test. It ends with the process that runs the test, however that ends: a test that fails, a
- * SIGINT to vitest, or a SIGKILL. On Linux that holds for one whose event loop hangs, too.
- */
+/** Starts a process that ends with the test's, also by SIGKILL; on Linux, even if its event loop hangs. */
 export function startProcess(
   file: string,
   args: readonly string[],

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { startProcess } from './startProcess.ts';
 
 /**
- * Attaches strace to a process to inject faults into a system call.
+ * Attaches strace to inject faults into a system call of a process. @returns a function that detaches it
  * @param output the file of its trace, in which each injection is marked
  * @param effect such as `error=EIO:when=3`
- * @returns a function that detaches it
  */
 export async function attachStrace(
   pid: number,

@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 
-/**
- * The server that tests use: `MONGODB_URI`. Without it, tests that need it are skipped.
- * Where `REQUIRE_MONGODB` is set, as `.ci/run` sets it, the absence fails every test file that imports this.
- */
+/** The tests' server. Without `MONGODB_URI` they are skipped, or fail with `REQUIRE_MONGODB` (`.ci/run`). */
 export const mongodbUri: string | undefined = process.env['MONGODB_URI'];
 if (mongodbUri === undefined && process.env['REQUIRE_MONGODB'] !== undefined) {
   throw new Error(

@@ -17,10 +17,7 @@ export interface TypesOptions {
    * even if no procedure uses them. If an `id` is the name of a global, such as `Error`, the exported name is used instead.
    */
   readonly exports?: Readonly<Record<string, unknown>>;
-  /**
-   * The result of the router's `errorFormatter`: `default` for tRPC's own shape, or a zod schema. Required if the router has
-   * a formatter.
-   */
+  /** Result of the `errorFormatter`: `default` for tRPC's own, or a zod schema. Required with a formatter. */
   readonly errorShape?: 'default' | ZodSchema;
   /**
    * The paths of procedures, such as `comments.add`, whose types need not be known: an input or an output whose type is not known at run

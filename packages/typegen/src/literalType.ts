@@ -1,7 +1,6 @@
 import { quoteString } from './print.ts';
 import { typeToken, type TypeNode } from './typeNode.ts';
 
-/** Returns the literal type of a value. */
 export function literalType(value: unknown): TypeNode {
   switch (typeof value) {
     case 'string':

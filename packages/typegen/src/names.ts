@@ -5,7 +5,6 @@ import type { SchemaLocation } from './schemaLocation.ts';
 import { generic, type Alias, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 
-/** A type that is exported by name. */
 interface NamedType {
   readonly name: string;
   readonly body: TypeNode;

@@ -2,10 +2,7 @@ import type { Comment, Member, TypeNode } from './typeNode.ts';
 
 const maxInlineWidth = 100;
 
-/**
- * Prints a type as TypeScript source.
- * @param indent the indentation of each line after the first
- */
+/** Prints a type as TypeScript source. @param indent the indentation of each line after the first */
 export function print(type: TypeNode, indent = ''): string {
   switch (type.kind) {
     case 'token':

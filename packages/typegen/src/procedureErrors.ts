@@ -1,10 +1,7 @@
 import { formatProblems } from 'trpc-gateway/command';
 import { TypegenError } from './typegenError.ts';
 
-/**
- * Collects errors of procedures, to report all of them at once.
- * @param unknown the procedures whose types are printed as `unknown` already
- */
+/** Collects errors to report them at once. @param unknown procedures whose types are `unknown` already */
 export class ProcedureErrors {
   readonly #messages = new Map<string, Set<string>>();
   readonly #unknown: ReadonlySet<string>;

@@ -9,7 +9,6 @@ import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { contains, generic, typeToken, unknownType, type Member, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 
-/** The types of a procedure. */
 export interface ProcedureTypes {
   readonly kind: 'Query' | 'Mutation' | 'Subscription';
   readonly input: TypeNode;
@@ -26,10 +25,7 @@ interface AllowedUnknowns {
   readonly missingOutput: boolean;
 }
 
-/**
- * Converts the schemas of a procedure to types.
- * @throws {TypegenError} if a schema is missing or its type is not known at run time
- */
+/** Converts a procedure's schemas. @throws {TypegenError} if one is missing or not known at run time */
 export function procedureToTypes(
   procedure: ProcedureInfo,
   options: TypeOptions,

@@ -1,6 +1,5 @@
 import type { Side } from './optionality.ts';
 
-/** The location of a schema in the router. */
 export interface SchemaLocation {
   /** The owner of the schema, for messages: `Procedure "pets.list"`. */
   readonly owner: string;

@@ -80,7 +80,6 @@ export function unionOf(...types: readonly TypeNode[]): TypeNode {
   return members.length > 1 ? { kind: 'union', members } : first;
 }
 
-/** Returns the type without `undefined`. */
 export function excludeUndefined(type: TypeNode): TypeNode {
   switch (type.kind) {
     case 'token':

@@ -9,7 +9,6 @@ import { startIssuer } from '../issuer.ts';
 import type { ShelterRouter } from '../router.ts';
 import { type ShelterOptions, shelterService } from '../service.ts';
 
-/** All scopes of the shelter. */
 const allScopes = 'animals:write adoptions:read adoptions:write audits:read';
 
 /** The stores to test on. MongoDB is included if `MONGODB_URI` is set. */

@@ -7,7 +7,6 @@ import { getMigrations } from 'better-auth/db/migration';
 import { jwt, organization } from 'better-auth/plugins';
 import { z } from 'zod';
 
-/** All scopes of the API. */
 const scopes = ['notes:read', 'notes:write'] as const;
 
 /** The scopes of the members of an organization, by their role. */
@@ -32,10 +31,7 @@ export interface AuthOptions {
   readonly database: DatabaseSync;
 }
 
-/**
- * Registers an agent that is redirected to this machine as a native one. Agents of revisions before 2026-07-28 do not say what
- * they are, and Better Auth takes them for web applications, which need https.
- */
+/** Registers loopback agents as native: before 2026-07-28 they do not say so, and web clients need https. */
 const nativeAgents = createAuthMiddleware(async ({ path, body }) => {
   const client = Registration.safeParse(body).data;
   if (path !== '/oauth2/register' || client === undefined) return undefined;

@@ -9,7 +9,6 @@ import { runtimes } from '@petstore/testing/runtimes';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** The published packages. */
 export const publishedPackages = [
   'trpc-gateway',
   'trpc-gateway-runtime',
@@ -59,10 +58,7 @@ interface PackageManager {
   readonly install: readonly string[];
   readonly variables?: object;
   readonly warning: RegExp;
-  /**
-   * What it needs besides `dependencies`, since the packages are not on the registry under this version: their dependencies
-   * on each other are the packed files too.
-   */
+  /** Needed besides `dependencies`: unpublished packages depend on each other by their packed files. */
   readonly settings?: (files: Readonly<Record<string, string>>) => {
     readonly manifest?: object;
     readonly files?: Readonly<Record<string, string>>;

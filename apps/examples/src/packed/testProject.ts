@@ -19,10 +19,7 @@ interface Printed {
   readonly stop: () => Promise<number | null>;
 }
 
-/**
- * Starts a process in a project. It ends with the test.
- * @param until what a server prints when it serves; without it, the process is waited for
- */
+/** Starts a process until the test ends. @param until what a server prints; without it, waits for the end */
 export async function start(
   { folder }: Pick<Project, 'folder'>,
   [file = '', ...args]: readonly string[],

@@ -10,7 +10,6 @@ const readmes = await Promise.all(
 );
 const programs: Files = Object.assign({}, ...readmes.map((readme) => readme.programs()));
 
-/** Writes the programs to a folder. */
 async function writePrograms() {
   const snippets = await newSnippets('3000');
   await snippets.write(programs);

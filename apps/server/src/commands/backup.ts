@@ -3,10 +3,7 @@ import { CommandError } from './commandError.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { formatCount, formatRecordCount, formatNumber } from './progress.ts';
 
-/**
- * Copies the data folder to another folder.
- * @returns the text to print
- */
+/** Copies the data folder to another folder. @returns the text to print */
 export async function runBackup(
   to: string,
   { DATA_DIR, MONGODB_URI }: Pick<Configuration, 'DATA_DIR' | 'MONGODB_URI'>,

@@ -41,10 +41,7 @@ Commands:
 
 The commands keys, backup and verify can run while servers use the same store.`;
 
-/**
- * Returns the text of `--help`.
- * @param configurationHelp the description of each environment variable
- */
+/** Returns the text of `--help`. @param configurationHelp the description of each environment variable */
 export const helpText = (configurationHelp: string) =>
   `${commands}\n\nEnvironment variables (default in brackets):\n${configurationHelp}`;
 

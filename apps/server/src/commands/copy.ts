@@ -9,10 +9,7 @@ import { formatCount, formatRecordCount, formatNumber, showProgress } from './pr
 
 export type CopyCommand = Extract<Command, { readonly run: 'copy' }>;
 
-/**
- * Copies one store to another and shows the progress on stderr.
- * @returns the text to print
- */
+/** Copies one store to another and shows the progress on stderr. @returns the text to print */
 export async function runCopy(
   { from, to, resume }: CopyCommand,
   configuration: Configuration,

@@ -10,10 +10,7 @@ const keyName = /^[^\p{C}\p{Z}](?:[^\p{C}]{0,62}[^\p{C}\p{Z}])?$/u;
 
 export type KeysCommand = Extract<Command, { readonly run: `keys ${string}` }>;
 
-/**
- * Runs a `keys` command on the configured store, which servers may be using.
- * @returns the text to print
- */
+/** Runs a `keys` command on the configured store, which servers may be using. @returns the text to print */
 export async function runKeys(command: KeysCommand, configuration: Configuration): Promise<string> {
   // Validates the arguments before a store is created.
   const newKey = command.run === 'keys add' ? createKey(command) : undefined;

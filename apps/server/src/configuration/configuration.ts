@@ -265,10 +265,7 @@ const crossChecks: readonly ((configuration: Configuration) => string | undefine
       : undefined,
 ];
 
-/**
- * Reads the configuration from environment variables. An empty value counts as unset.
- * @throws {ConfigurationError} with one line per variable that is invalid or conflicts with another
- */
+/** Reads variables; empty is unset. @throws {ConfigurationError} a line per invalid or conflicting one */
 export function readConfiguration(environment: Readonly<Record<string, string | undefined>>): Configuration {
   const set = withoutEmptyValues(environment);
   const invalidNames = VariableName.options.filter(
@@ -296,7 +293,6 @@ function invalidValueMessage(name: VariableName, value: string | undefined): str
 export const VariableName = Configuration.keyof();
 export type VariableName = z.output<typeof VariableName>;
 
-/** Returns the description of a variable. */
 export function describeVariable(
   name: VariableName,
 ): Required<Omit<Variable, 'secret'>> & Pick<Variable, 'secret'> {

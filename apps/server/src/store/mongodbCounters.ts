@@ -2,10 +2,7 @@
 import { MongoClient } from 'mongodb';
 import { mongodbState, type MongodbState } from 'trpc-gateway-shared/state/mongodb';
 
-/**
- * Opens the state in which all processes on a database count together when it is used, and again after that has failed: a
- * start does not wait for the database. Until it is open, the gateway counts in this process.
- */
+/** Opens the database's counters on use, not on start, and after a failure. Until then, it counts alone. */
 export function mongodbCounters(uri: string, database: string): MongodbState {
   let opened: MongodbState | undefined;
   let opening: Promise<MongodbState> | undefined;

@@ -14,8 +14,7 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the configured store, and loads only its code. It also opens while the database is unavailable: `ready` of the store
- * reports that.
+ * Opens the configured store and loads only its code, also while the database is unavailable (see `ready`).
  * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
  */
 export async function openStore(

@@ -8,7 +8,6 @@ import { isStoreMissing, uncreatedStore } from './missingStore.ts';
 import type { openStore } from './openStore.ts';
 import { databaseOf } from './placeOf.ts';
 
-/** The store of a process that serves. */
 export interface ServedStore {
   readonly store: Store;
   /** Returns the metrics of the store and the number of remembered keys; `undefined` without an admin listener. */
@@ -22,8 +21,7 @@ export interface ServedStore {
 }
 
 /**
- * Opens the store for a process that serves. It is measured, and closed with the process. Missing collections and indexes
- * are added.
+ * Opens a store to serve: measured, closed with the process, with missing collections and indexes added.
  * @throws {ConfigurationError} if there is no store and none may be created
  * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
  */
@@ -68,10 +66,7 @@ export async function openServedStore(
   };
 }
 
-/**
- * Returns the state in which processes count calls and failed attempts together: those on a database in it, and workers in a
- * folder beside the data. One process alone counts on its own.
- */
+/** Where processes count together: the database, or for workers a folder by the data. One counts alone. */
 async function sharedCounters(
   { DATA_DIR, FAILED_ATTEMPTS, MONGODB_DB, MONGODB_URI, RATE_LIMIT, WORKERS }: Configuration,
   { onClose }: Pick<StartContext, 'onClose'>,

@@ -63,10 +63,7 @@ export interface Subject {
   own(prepare?: (client: Client) => Promise<void>): { readonly client: Client };
 }
 
-/**
- * Creates the subject of a conformance run, with one shared server for the surrounding `describe`.
- * @param serve starts an empty pet store on a free port. `close` removes its data
- */
+/** The subject of a `describe`, with one server. @param serve an empty store on a port; `close` removes it */
 export function subjectOf(serve: () => Promise<Served>): Subject {
   function own(prepare?: (client: Client) => Promise<void>) {
     let client: Client | undefined;

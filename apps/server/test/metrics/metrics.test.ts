@@ -7,10 +7,7 @@ import { apiKey } from '../testing/newFolder.ts';
 import { type StoreChange, startServerInProcess } from '../testing/startServerInProcess.ts';
 import { createPet, listPets } from '../testing/petCalls.ts';
 
-/**
- * Starts a server with metrics.
- * @param change returns replacements for methods of the store
- */
+/** Starts a server with metrics. @param change returns replacements for methods of the store */
 async function start(change: StoreChange = () => ({})) {
   const reserved = await reservePort('127.0.0.1', 0, false);
   reserved.release();

@@ -5,10 +5,7 @@ import { fileURLToPath } from 'node:url';
 const folder = `dist-test-${process.pid}`;
 const packagePath = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/**
- * Bundles the process once for all tests, like `npm run build`, in 1 s. Used as vitest's `globalSetup`.
- * Tests start the process about 200 times, and bundling reduces the CPU time of a start from 560 to 140 ms.
- */
+/** A `globalSetup` that bundles in 1 s: each of 200 starts then takes 140 instead of 560 ms of CPU time. */
 export function setup(): void {
   const args = ['--conditions=trpc-gateway-source', packagePath('scripts/bundle.ts'), folder];
   execFileSync(process.execPath, args, { stdio: 'inherit' });

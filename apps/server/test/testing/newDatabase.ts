@@ -6,7 +6,6 @@ import type { RunOptions } from './petStoreProcess.ts';
 /** A database for one test, and the processes that the test starts on it. Both are removed when the test ends. */
 export interface Database extends Pick<Folder, 'start' | 'serve' | 'command'> {
   readonly uri: string;
-  /** The name of the database. */
   readonly database: string;
 }
 

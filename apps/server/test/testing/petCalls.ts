@@ -16,7 +16,6 @@ export const listPets = (
   { key = apiKey, headers, query = '', ...init }: PetCallOptions & { readonly query?: string } = {},
 ) => fetch(`${origin}/v1/pets${query}`, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
 
-/** Creates an animal over REST. */
 export const createPet = (
   origin: string,
   animal: object = rex,

@@ -23,7 +23,6 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The executable. Default: the Node of this process. */
   readonly runtime?: string;
-  /** Options of Node. */
   readonly nodeArgs?: readonly string[];
   readonly uid?: number;
 }

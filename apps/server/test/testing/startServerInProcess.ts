@@ -21,8 +21,7 @@ function changeStore(store: Store, change: StoreChange): Store {
 }
 
 /**
- * Starts the service in this process, on a free port and an empty data folder, without a log, in about 50 ms. It is closed
- * when the test ends.
+ * Starts the service in this process in 50 ms until the test ends: a free port, an empty folder, no log.
  * @param change returns replacements for methods of the store
  */
 export async function startServerInProcess(

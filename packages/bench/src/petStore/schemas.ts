@@ -4,7 +4,6 @@ import { z } from 'zod';
 const inputOf = ({ _def }: { readonly _def: object }) =>
   (_def as { readonly inputs: readonly [z.ZodType] }).inputs[0];
 
-/** The input of `listPets`. */
 export interface ListInputs {
   readonly limit: number;
   readonly status?: PetStatus | undefined;

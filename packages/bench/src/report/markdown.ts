@@ -2,7 +2,6 @@ import { foreignLimit } from '../measure.ts';
 import { median, type Result } from '../throughput.ts';
 import type { Report } from './report.ts';
 
-/** The report as Markdown tables. */
 export function markdown(report: Report): string {
   return [
     '# One run of the benchmark',

@@ -9,18 +9,14 @@ export interface KeyIdentity {
   readonly hash: string;
 }
 
-/** Options of `createKeyVerifier`. */
 export interface KeyVerifierOptions {
-  /** Store of the API keys. */
   readonly keys: KeyStore;
   /** An additional key, from the environment. It is valid even while the store is unavailable. */
   readonly apiKey?: string | undefined;
 }
 
 /**
- * Verifies an API key.
- * @returns `undefined` for a token that is not a key, or a key that is revoked or expired. A promise only if the store
- *   returns one
+ * Verifies an API key. `undefined` if it is no key, revoked or expired; a promise only if the store returns one.
  * @throws {StoreError} if the store is unavailable
  */
 export interface KeyVerifier {
@@ -33,9 +29,8 @@ export interface KeyVerifier {
 const CACHE_MS = 1000;
 
 /**
- * How long a lookup counts after its start, in milliseconds: calls share its result, and it is cached until then at most.
- * After that, a revocation that the lookup missed is effective in every process. The documentation promises 5 s; the rest
- * is left for calls that have already been authenticated.
+ * How long a lookup is shared and cached after its start, in milliseconds. After that, a revocation that it missed is
+ * effective in every process. The documentation promises 5 s; the rest is left for calls already authenticated.
  */
 const LOOKUP_MS = 3000;
 
@@ -43,9 +38,8 @@ const LOOKUP_MS = 3000;
 const TOUCH_INTERVAL_MS = 60_000;
 
 /**
- * Creates a verifier of API keys. New keys are valid immediately. A valid key is cached for a second, so that most calls
- * need neither its hash (a fifth of the cost of a GET) nor the store. Invalid tokens are not cached, so they cannot fill the
- * memory.
+ * Creates a verifier of API keys. New keys are valid immediately. A valid key is cached for 1 s: most calls need neither its
+ * hash (a fifth of a GET) nor the store. Invalid tokens are not cached, so they cannot fill the memory.
  */
 export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVerifier {
   const environmentKey = apiKey === undefined ? undefined : { name: 'API_KEY', hash: hashKey(apiKey) };

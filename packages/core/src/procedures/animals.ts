@@ -3,10 +3,7 @@ import { defineCollection } from '../store/collection.ts';
 import { procedure } from '../trpc.ts';
 import { createErrors, createRecord, getRecord, listRecords, storeUnavailable } from './records.ts';
 
-/**
- * An id: an int64 that JSON represents exactly, ±(2^53−1). As a path parameter, any other int64 is 404: the gateway does
- * not call the procedure, since no record has that id.
- */
+/** An int64 that JSON represents exactly, ±(2^53−1). In a path, any other is 404: no record has it. */
 const int64Id = () => z.int().meta({ format: 'int64' });
 
 export const PetId = int64Id().meta({ description: 'Identifier of the animal.', examples: [1] });

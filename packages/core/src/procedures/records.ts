@@ -54,10 +54,7 @@ interface RecordCall<Used extends keyof Context> extends CallOptions {
   readonly ctx: Pick<Context, Used>;
 }
 
-/**
- * Returns a page of records. REST responses link to the next page.
- * @throws {TRPCError}
- */
+/** Returns a page of records. REST responses link to the next page. @throws {TRPCError} */
 export function listRecords<Stored extends StoredRecord, Indexed extends string>(
   call: RecordCall<'store' | 'response'>,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -76,10 +73,7 @@ export function listRecords<Stored extends StoredRecord, Indexed extends string>
 /** Does not compile with a field that the schema of the collection lacks: the store would drop it. */
 type OnlyFieldsOf<Stored, Values> = Values & Readonly<Record<Exclude<keyof Values, keyof Stored>, never>>;
 
-/**
- * Creates a record. Retries with the same `Idempotency-Key` return the record that the first request created.
- * @throws {TRPCError}
- */
+/** Creates a record. Retries with the same `Idempotency-Key` return the same record. @throws {TRPCError} */
 export function createRecord<
   Stored extends StoredRecord,
   Indexed extends string,
@@ -168,8 +162,7 @@ function throwNotFound({ recordName }: { readonly recordName: string }): never {
 }
 
 /**
- * Calls the store and maps the result. It stays synchronous if the store does, because an await is a large part of the cost
- * of a call.
+ * Calls the store and maps its result, synchronously if the store is: an await is a large part of a call's cost.
  * @throws {TRPCError} for a `StoreError`, with that error as the cause
  */
 function storeCall<T, R>(call: () => T | Promise<T>, output: (result: T) => R): R | Promise<R> {

@@ -10,7 +10,6 @@ type Loose<T> = {
   readonly [Key in keyof T]: T extends Record<Key, unknown> ? T[Key] : T[Key] | undefined;
 };
 
-/** Fields that the store assigns. */
 type Assigned = 'id' | 'version';
 
 /** The fields of a new record: all except `id` and `version`, which the store assigns. */
@@ -141,7 +140,6 @@ function rejectUnstorable(name: string, field: string, schema: z.ZodType): void 
 /** Returns the singular of a collection's name, for messages: `animals` → `animal`, `categories` → `category`. */
 export const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '');
 
-/** Returns the fields with a unique index. */
 export const uniqueFields = <Indexed extends string>({
   indexes,
 }: CollectionDefinition<StoredRecord, Indexed>): Indexed[] =>
@@ -153,10 +151,7 @@ export interface IndexedCondition<Indexed extends string> {
   readonly value: unknown;
 }
 
-/**
- * Returns the indexed field of a `where` and its value, or `undefined` if it has none.
- * @throws {TypeError} if it has more than one field, or a field without an index
- */
+/** The indexed field of a `where`, if any. @throws {TypeError} for several, or one without an index */
 export function indexedCondition<Indexed extends string>(
   { name, indexes }: CollectionDefinition<StoredRecord, Indexed>,
   where: Readonly<Partial<Record<Indexed, unknown>>> | undefined,

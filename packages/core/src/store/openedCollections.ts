@@ -1,10 +1,7 @@
 import type { CollectionDefinition, StoredRecord } from './collection.ts';
 import type { Collection, Store } from './store.ts';
 
-/**
- * Creates the collections of a store, and returns its method `collection`.
- * @param create creates one of the collections
- */
+/** Creates a store's collections, and returns its `collection`. @param create creates one of them */
 export function openedCollections(
   definitions: readonly CollectionDefinition[],
   create: (definition: CollectionDefinition) => Collection<StoredRecord, string>,

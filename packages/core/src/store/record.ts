@@ -4,10 +4,7 @@ import { StoreError } from './storeError.ts';
 
 // Every store prepares and checks records with these functions before it writes.
 
-/**
- * Returns the record that a create stores. It contains the fields of the schema only.
- * @throws {StoreError} `invalid` if the schema rejects it
- */
+/** Returns a create's record: the schema's fields. @throws {StoreError} `invalid` if the schema rejects it */
 export function buildRecord<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
   id: number,
@@ -21,10 +18,7 @@ export function buildRecord<Stored extends StoredRecord>(
   return validate(definition, record);
 }
 
-/**
- * Returns the record after a change.
- * @throws {StoreError} `invalid` if the schema rejects it
- */
+/** Returns the record after a change. @throws {StoreError} `invalid` if the schema rejects it */
 export function applyChange<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
   record: Stored,
@@ -109,10 +103,7 @@ export const tooManyReservations = (limit: number, waitMs: number) =>
     { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
   );
 
-/**
- * Returns the SHA-256 of the values of a create as base64url. It covers the fields that are present, by name and in any
- * order, so an optional field that is added to the schema changes no fingerprint.
- */
+/** SHA-256 (base64url) of a create's present fields by name: new optional fields change no fingerprint. */
 export function fingerprint<Stored extends StoredRecord>(
   { fields }: CollectionDefinition<Stored>,
   values: NewRecord<Stored>,

@@ -5,10 +5,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** The options of a call to a store. Those of a procedure are such options: its signal is created when a store reads it. */
 export interface CallOptions {
-  /**
-   * Aborts when the caller no longer needs the result. A write that has started is completed nevertheless, and a read
-   * that returns its result at once may ignore it.
-   */
+  /** Aborts when the result is not needed. A started write completes; a synchronous read may ignore it. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,10 +94,7 @@ export interface Collection<Stored extends StoredRecord, Indexed extends string 
   ): Promise<Created<Stored>>;
   /** @returns the record, or `undefined` if no record has this id */
   get(id: number, options?: CallOptions): MaybePromise<Stored | undefined>;
-  /**
-   * Returns a page of records in ascending order by id.
-   * @throws {TypeError} if `where` names more than one field, or a field without an index
-   */
+  /** Returns a page by ascending id. @throws {TypeError} if `where` has two fields or one without index */
   list(query: ListQuery<Stored, Indexed>, options?: CallOptions): MaybePromise<Page<Stored>>;
   /**
    * Changes fields of a record.
@@ -113,11 +107,7 @@ export interface Collection<Stored extends StoredRecord, Indexed extends string 
     change: RecordChange<Stored>,
     options?: ChangeOptions<Stored>,
   ): Promise<Stored | undefined>;
-  /**
-   * Deletes a record. Its id is never used again.
-   * @returns whether a record had this id
-   * @throws as `update`
-   */
+  /** Deletes a record. Its id is never used again. @returns whether it existed @throws as `update` */
   delete(id: number, options?: ChangeOptions<Stored>): Promise<boolean>;
 }
 
@@ -144,10 +134,9 @@ export interface KeyStore {
   /** @throws {StoreError} `conflict` if another key has the name or the hash */
   add(record: KeyRecord): Promise<void>;
   /**
-   * Adds the first key of a new store. If several processes try concurrently, exactly one succeeds. Later calls
-   * return `false`, even if every key is revoked.
-   * @returns whether this key is the first one; `false` if the store has or ever had another. A retry with the same key,
-   *   for example after a lost connection, returns the same value.
+   * Adds the first key of a new store: exactly one of concurrent processes succeeds. Later calls return `false`, even if
+   * every key is revoked.
+   * @returns whether this key is the first, also for a retry with it, such as after a lost connection
    */
   addFirst(record: KeyRecord): Promise<boolean>;
   /** @returns all keys in the order in which they were added */
@@ -164,10 +153,7 @@ export interface KeyStore {
  */
 export interface Store {
   readonly keys: KeyStore;
-  /**
-   * Returns a collection that the store was opened with.
-   * @throws {TypeError} if the store was opened without it
-   */
+  /** Returns a collection that the store was opened with. @throws {TypeError} for any other */
   collection<Stored extends StoredRecord, Indexed extends string>(
     definition: CollectionDefinition<Stored, Indexed>,
   ): Collection<Stored, Indexed>;

@@ -38,7 +38,6 @@ export interface CollectionTransfer {
   raiseLastId(id: number): Promise<void>;
 }
 
-/** A store that can be copied. */
 export interface CopyableStore extends Store {
   transfer(): StoreTransfer;
 }
@@ -50,12 +49,8 @@ export interface CopyableStore extends Store {
  * know, so a copy never omits one.
  */
 export interface StoreTransfer {
-  /** Every collection of the store. */
   readonly collections: readonly CollectionTransfer[];
-  /**
-   * Returns idempotency keys that have not expired and that have a stored record, in ascending order by digest.
-   * @param after a digest; '' starts at the first
-   */
+  /** Unexpired idempotency keys with a record, ascending by digest. @param after '' starts at the first */
   reservations(after: string, limit: number): MaybePromise<StoredReservation[]>;
   /**
    * Stores idempotency keys. Call it after `put`, because a retry looks for the record of its key. An existing key is

@@ -13,7 +13,6 @@ const keys = [
   { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
 ];
 
-/** The animals of a store. */
 function animalsOf(store: CopyableStore): CollectionTransfer {
   const [collection] = store.transfer().collections;
   if (collection === undefined) throw new Error('There are no animals.');
@@ -37,7 +36,6 @@ async function newStore(count = 0): Promise<CopyableStore> {
   return store;
 }
 
-/** Replaces the collections of a store. */
 const withCollections = (store: CopyableStore, collections: CollectionTransfer[]): CopyableStore => ({
   ...store,
   transfer: () => ({ ...store.transfer(), collections }),

@@ -20,7 +20,6 @@ const BATCH_BYTES = 4_194_304;
 
 export interface CopyProgress {
   readonly phase: 'copying' | 'verifying';
-  /** Name of the collection. */
   readonly collection: string;
   /** Records copied or verified so far. */
   readonly done: number;
@@ -202,10 +201,7 @@ async function copyRecords(
   return { count, put };
 }
 
-/**
- * Creates a SHA-256 of records in the order in which they are added. Each record is hashed as a line of JSON: an array of
- * its values in the order of the schema's fields, with `null` for an absent field.
- */
+/** SHA-256 of added records, each as JSON: its values in the schema's order, `null` for an absent field. */
 function createRecordChecksum() {
   const hash = createHash('sha256');
   return {
@@ -218,10 +214,7 @@ function createRecordChecksum() {
   };
 }
 
-/**
- * Copies idempotency keys. Call it after the records, because a retry looks for the record of its key.
- * @returns their number
- */
+/** Copies idempotency keys after the records, which a retry looks for. @returns their number */
 async function copyReservations(from: StoreTransfer, to: StoreTransfer): Promise<number> {
   for (let count = 0, after = ''; ;) {
     const page = await from.reservations(after, BATCH_ROWS);

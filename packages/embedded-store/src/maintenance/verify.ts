@@ -27,7 +27,6 @@ export interface TableReport {
   readonly entries: number;
   /** Descriptions of the first 20 errors, each a clause without a full stop. */
   readonly errors: readonly string[];
-  /** Total number of errors. */
   readonly errorCount: number;
   /** Whether data is damaged. `false` if the only errors are intact records that the schemas of this version reject. */
   readonly isDamaged: boolean;
@@ -37,7 +36,6 @@ export interface VerifyOptions {
   readonly dataDir: string;
   /** Tables to read: names from `verifiedTables`. */
   readonly tables: readonly string[];
-  /** The collections of the folder. */
   readonly collections: readonly CollectionDefinition[];
   /** Called before each table, and after every 100 entries with the key of the last one. */
   readonly onProgress: (table: string, last?: string) => void;

@@ -20,10 +20,7 @@ interface Ended {
   readonly signal: string | null;
 }
 
-/**
- * Runs an action of `storeProcess.ts` in a separate process to its end. Ignores stderr, to which only lmdb writes. `tracer` is
- * a command that runs Node.
- */
+/** Runs an action of `storeProcess.ts`. Ignores stderr, lmdb's alone. `tracer`: a command that runs Node. */
 export async function runStoreProcess(
   action: string[],
   { tracer = [], ...options }: SpawnOptions & { readonly tracer?: readonly string[] } = {},

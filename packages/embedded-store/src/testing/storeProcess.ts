@@ -1,7 +1,6 @@
 /*
- * A process that uses a data folder, for tests that share the folder, kill the process or damage the data file. Run it with
- * `node --conditions=trpc-gateway-source storeProcess.ts <action> <folder> [argument]`. It prints each result as a line of
- * JSON.
+ * Uses a data folder, for tests that share it, kill the process or damage the file. Prints each result as a line of JSON:
+ * `node --conditions=trpc-gateway-source storeProcess.ts <action> <folder> [argument]`
  */
 import { writeSync } from 'node:fs';
 import { animals, collections, type NewPet } from '@petstore/core';
@@ -35,7 +34,6 @@ const actions = {
     );
   },
 
-  /** Reads all animals. */
   async read(store: Store) {
     for (let cursor = 0, more = true; more; cursor += 100) {
       const { hasNext } = await store.collection(animals).list({ limit: 100, cursor });

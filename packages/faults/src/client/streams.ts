@@ -23,7 +23,6 @@ export interface StreamItem {
   readonly event: string;
 }
 
-/** How a stream ends. */
 export type StreamEnd =
   /** It is complete. */
   | { readonly kind: 'ended' }

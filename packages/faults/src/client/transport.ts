@@ -1,4 +1,3 @@
-/** A request of a client. */
 export interface ClientRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query. */

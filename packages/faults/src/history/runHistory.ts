@@ -28,7 +28,6 @@ export interface Environment {
 export interface Report {
   readonly violations: readonly string[];
   readonly calls: number;
-  /** The names of the faults. */
   readonly faults: readonly string[];
   /** What has happened; empty unless it is read. */
   readonly lines: readonly string[];

@@ -35,7 +35,6 @@ export interface Started {
   isSuspended: boolean;
 }
 
-/** The processes of a service. */
 export class Processes {
   readonly #places: Place[] = [];
   readonly #mayEnd: boolean;

@@ -1,6 +1,4 @@
-/*
- * A process of the service of the laboratory: `node serviceProcess.ts OPTIONS`, where OPTIONS is JSON, or the same on Bun.
- */
+// A process of the laboratory's service, on Node or Bun: `serviceProcess.ts OPTIONS`, which are JSON.
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { createClient, createSentinel } from 'redis';

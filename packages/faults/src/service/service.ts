@@ -1,7 +1,4 @@
-/*
- * The service of the laboratory: everything that can lose, repeat, hang or grow, described once. It runs on a virtual clock,
- * and as processes.
- */
+// The laboratory's service: all that can lose, repeat, hang or grow. On a virtual clock or as processes.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -27,11 +24,7 @@ export interface Effect {
 
 /** What survives the processes of the service, apart from what they share by `trpc-gateway-shared`. */
 export interface Outside {
-  /**
-   * @param isOnce whether a text has one effect, however often it is added
-   * @returns the id of the run that had the effect
-   * @throws if it cannot be stored
-   */
+  /** @param isOnce one effect per text @returns the id of the run that had it @throws if it is not stored */
   add(effect: Effect, isOnce: boolean): Promise<string>;
   find(text: string): Promise<readonly Effect[]>;
   isRevoked(token: string): boolean;
@@ -152,11 +145,7 @@ export function openProcess(parts: Pick<ServiceProcess, 'log' | 'outside' | 'sta
   };
 }
 
-/**
- * Creates the gateway of a process.
- * @param current returns the process
- * @param onResponse receives a record for each response
- */
+/** Creates a process's gateway. @param current returns the process @param onResponse gets each record */
 export function createProcessGateway(
   current: () => ServiceProcess,
   onResponse: (record: RequestRecord) => void,

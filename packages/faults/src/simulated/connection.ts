@@ -5,7 +5,6 @@ import type { Link } from './link.ts';
 import { runIn } from './simulatedProcess.ts';
 import type { RunningProcess } from './runningProcess.ts';
 
-/** A connection of a client to a process. */
 export class Connection {
   readonly to: RunningProcess;
   readonly #link: Link;

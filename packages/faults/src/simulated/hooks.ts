@@ -1,7 +1,4 @@
-/*
- * Loads the models in place of what they stand for: `node --import hooks.ts`. They are those of what processes share, and nothing
- * else reads files meanwhile.
- */
+// `node --import hooks.ts` loads the models of what processes share; nothing else reads files meanwhile.
 import { registerHooks } from 'node:module';
 
 const product = /\/packages\/shared\/src\//;

@@ -1,7 +1,4 @@
-/*
- * Replaces the clock, the timers and the randomness of this process. It must be imported before product code, which may read
- * a global once.
- */
+// Replaces clock, timers and randomness. Import it before product code, which may read a global once.
 import * as FakeTimers from '@sinonjs/fake-timers';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -41,7 +38,6 @@ function owned<Args extends unknown[]>(callback: (...args: Args) => void): (...a
   return call;
 }
 
-/** Returns the processes that have timers. */
 export const processesWithTimers = (): ReadonlySet<SimulatedProcess | undefined> =>
   new Set(Array.from(clock.timers?.values() ?? [], ({ func }) => owners.get(func)));
 

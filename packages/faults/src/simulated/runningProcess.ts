@@ -6,7 +6,6 @@ import type { SimulatedProcess } from './simulatedProcess.ts';
 export type Accept = Exclude<Awaited<ReturnType<Gateway['upgrade']>>, HttpResponse | undefined>;
 type SocketHandler = ReturnType<Accept>;
 
-/** A body that is being sent. */
 export interface SentBody {
   end?(): void;
 }

@@ -1,9 +1,6 @@
 import type { Plan } from '../history/plan.ts';
 
-/**
- * Leaves out of a plan what its failure does not need: steps, many at once first, and processes.
- * @param fails whether the history of a plan still fails
- */
+/** Removes what a failure does not need: steps, many at once, and processes. @param fails if a plan does */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let { processes, steps } = plan;
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -14,10 +14,7 @@ setInterval(() => {
   process.kill(process.pid, 'SIGKILL');
 }, 1000);`;
 
-/**
- * Ends the process if a history hangs, and says which one.
- * @returns a function to call before each, with its seed
- */
+/** Ends the process if a history hangs, and names it. @returns what to call before each, with its seed */
 export function watchHistories(): (seed: number) => void {
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(program, { eval: true, workerData: [shared, longestMs] });

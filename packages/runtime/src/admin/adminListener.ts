@@ -23,8 +23,7 @@ export interface AdminListener {
 }
 
 /**
- * Starts an HTTP listener for operators. It uses a separate port and node:http, so it still answers while the service rejects
- * connections.
+ * Starts an HTTP listener for operators, on its own port and node:http: it answers while the service rejects connections.
  * @throws {ListenError} if the address or the port cannot be used
  */
 export async function adminListener({ host, port, pages }: AdminListenerOptions): Promise<AdminListener> {

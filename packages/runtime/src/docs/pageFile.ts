@@ -1,9 +1,8 @@
 import type { Header, HttpRequest, HttpResponse } from 'trpc-gateway';
 
 /**
- * Blocks loading from, sending to and framing by other hosts, and runs only scripts of this host. Inline styles are allowed:
- * Scalar 1.72 sets `style` attributes, which nonces do not cover and whose hashes change, and four of its libraries add style
- * elements without a nonce. Inline styles cannot load anything under this policy.
+ * Runs only scripts of this host, and allows no other host. Scalar 1.72 needs inline styles, which cannot load anything: its
+ * `style` attributes take no nonce and change their hashes, and four of its libraries add style elements.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -31,10 +30,7 @@ export interface PageSource {
   readonly isGzipped?: boolean;
 }
 
-/**
- * Returns the route of a file of the page. The file stays in memory. Responses have `Cache-Control: no-cache`
- * (RFC 9111 §5.2.2.4), so browsers revalidate each time: after an upgrade the same name has another content.
- */
+/** Returns the route of a file, kept in memory. `no-cache` (RFC 9111 §5.2.2.4): upgrades keep its name. */
 export function pageFile({ type, load, isGzipped = false }: PageSource) {
   const stored = retried(() => load().then(withEtag));
   const decompressed = retried(() => load().then(gunzip).then(withEtag));

@@ -5,10 +5,7 @@ import { fastify } from 'fastify';
 
 const read = (name: string) => readFile(new URL(`page/${name}`, import.meta.url), 'utf8');
 
-/**
- * Returns Scalar's browser bundle. `@scalar/api-reference` would bring 238 other packages and 256 MB; Scalar's plugin for
- * Fastify contains the same bundle and serves it.
- */
+/** Returns Scalar's bundle, from its Fastify plugin: `@scalar/api-reference` brings 238 packages, 256 MB. */
 async function scalarScript(): Promise<Buffer> {
   const app = fastify();
   await app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });

@@ -1,11 +1,8 @@
 import type { HttpResponse } from 'trpc-gateway';
 
-/** Timeout of a check. */
 const checkTimeoutMs = 1_000;
 
-/**
- * Readiness checks by name. If a check throws, rejects or takes longer than 1 s, `/readyz` answers 503.
- */
+/** Readiness checks by name. If a check throws, rejects or takes longer than 1 s, `/readyz` answers 503. */
 export type Checks = Readonly<Record<string, () => unknown>>;
 
 /** Thrown by a check to set the `reason` in the body of `/readyz`. For other errors the reason is the check's name. */
@@ -29,10 +26,7 @@ export interface HealthOptions {
   readonly isDraining: () => boolean;
 }
 
-/**
- * Returns the health routes. `/healthz` answers 200 while the process is alive. `/readyz` answers 200 if every check passes,
- * and otherwise 503 with the reason of the first failing check.
- */
+/** `/healthz` answers 200. `/readyz` answers 200 if every check passes, else 503 with the first reason. */
 export const healthRoutes = (options: HealthOptions) => routesOf(() => notReadyReason(options));
 
 /** @param notReady resolves with the reason why the service is not ready, or `undefined` */

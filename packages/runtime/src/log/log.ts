@@ -19,8 +19,7 @@ const rules: OptionRules<LogOptions> = {
 };
 
 /**
- * Creates a log that writes one JSON object per line to stdout. `requests` selects which requests are logged (default:
- * `errors`).
+ * Creates a log of JSON lines on stdout. `requests` selects which requests are logged (default: `errors`).
  * @throws {RangeError} for an unknown option, or an unknown value of `level` or `requests`
  */
 export function log(options: LogOptions = {}): LogPart {

@@ -17,7 +17,6 @@ const endDeadlineMs = 1_000;
 /** Linux writes up to this size to a pipe atomically (PIPE_BUF), so lines of several processes do not interleave. */
 const atomicBytes = 4096;
 
-/** The fields of every line. */
 const baseFields = { pid: process.pid, hostname: hostname() };
 /** The same fields as JSON text, for lines that are written without pino. */
 export const baseFieldsJson = `,${JSON.stringify(baseFields).slice(1, -1)}`;

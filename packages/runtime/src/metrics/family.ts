@@ -21,10 +21,7 @@ export interface MetricFamily {
 /** The current metrics of one process, as JSON-serializable data. */
 export type MetricsSnapshot = readonly MetricFamily[];
 
-/**
- * Creates a counter.
- * @param values may omit series that were never incremented
- */
+/** Creates a counter. @param values may omit series that were never incremented */
 export const counter = (name: string, help: string, values: readonly MetricSample[]): MetricFamily => ({
   name,
   help,

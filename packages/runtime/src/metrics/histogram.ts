@@ -1,10 +1,7 @@
 // Hot path: observed for every request and every store operation.
 import type { MetricFamily, MetricSample } from './family.ts';
 
-/**
- * Upper bounds of durations, in seconds. The smallest suit an embedded store, which answers within tens of microseconds; the
- * largest is the default call timeout.
- */
+/** Upper bounds in seconds: from an embedded store's tens of microseconds to the default call timeout. */
 const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** A histogram, for one series. */

@@ -3,10 +3,7 @@ import { gauge, type MetricFamily, type MetricsSnapshot } from './family.ts';
 import type { MetricsPart, WorkerCounts } from './metricsPart.ts';
 import { type MetricsOptions, metricsText, openMetrics } from './openMetrics.ts';
 
-/**
- * Serves Prometheus metrics at `/metrics` of the admin port: of the gateway, the process and the service. Metrics of workers
- * are aggregated.
- */
+/** Serves `/metrics` (Prometheus) on the admin port: gateway, process, service; workers are aggregated. */
 export const metrics = (options: MetricsOptions = {}): MetricsPart => ({
   open: () => openMetrics(options),
   aggregate() {
@@ -43,10 +40,7 @@ export function aggregateMetrics() {
   let totals: Promise<MetricsSnapshot> = Promise.resolve([]);
 
   return {
-    /**
-     * Stores the latest snapshot of a process. It stays in use while the process does not respond. Snapshots that arrive
-     * after `remove` are ignored.
-     */
+    /** Stores a process's latest snapshot, for while it does not respond. Ignored after `remove`. */
     update: (process: number, snapshot: MetricsSnapshot): void => {
       if (!ended.has(process)) last.set(process, snapshot);
     },

@@ -5,7 +5,6 @@ import type { Metrics } from './openMetrics.ts';
 /** Handler of `/metrics` in the Prometheus text format. */
 export type MetricsPage = () => Promise<HttpResponse>;
 
-/** The metrics that one process reports. */
 export interface ProcessMetrics {
   /** The number of the process. Numbers are never reused while the service runs. */
   readonly process: number;

@@ -17,7 +17,6 @@ export interface MetricsSources {
   readonly families?: (() => readonly MetricFamily[] | Promise<readonly MetricFamily[]>) | undefined;
 }
 
-/** The metrics of one process. */
 export interface Metrics {
   /** The hook for `createGateway`. */
   readonly onResponse: (record: RequestRecord) => void;
@@ -78,10 +77,7 @@ export function openMetrics({ prefix = 'gateway_' }: MetricsOptions = {}): Metri
   };
 }
 
-/**
- * Replaces prom-client's aggregators that lose information: `average` would hide a blocked event loop behind the others, and
- * `omit` would drop the start time of the process.
- */
+/** Replaces prom-client's `average`, which hides a blocked loop, and `omit`, which drops the start time. */
 function withAggregator(family: MetricFamily): MetricFamily {
   const { aggregator } = family as { readonly aggregator: string };
   if (aggregator === 'average') return { ...family, aggregator: 'max' };

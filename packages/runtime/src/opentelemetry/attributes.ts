@@ -39,10 +39,7 @@ export function requestAttributes({ request, route, scheme }: ObservedRequest): 
   };
 }
 
-/**
- * Returns the attributes of a request's span that say how its calls ended: the status of MCP, of a batch and of a stream
- * may be that of a success. The conventions have no name for them.
- */
+/** Says how calls ended, which a 200 of MCP, a batch or a stream hides. The conventions do not name it. */
 export const outcomeAttributes = ({ callErrors, isReplay }: RequestRecord): Attributes => ({
   ...(callErrors && { 'trpc_gateway.call_errors': [...distinctCodes(callErrors)] }),
   ...(isReplay && { 'trpc_gateway.is_replay': true }),

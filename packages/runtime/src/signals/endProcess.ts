@@ -19,10 +19,7 @@ const ownErrors: ReadonlySet<string> = new Set([
   'UnclosedStoreError',
 ]);
 
-/**
- * Formats an error for operators: the message of an expected error, the stack of any other.
- * @param expectedErrors names of additional expected errors
- */
+/** Formats an error: the message if it is expected, else the stack. @param expectedErrors additional names */
 export function errorText(error: unknown, expectedErrors: readonly string[] = []): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = ownErrors.has(error.name) || expectedErrors.includes(error.name);

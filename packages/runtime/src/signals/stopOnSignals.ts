@@ -1,10 +1,7 @@
 import { isatty } from 'node:tty';
 import { endWithError, errorText, UnclosedStoreError } from './endProcess.ts';
 
-/**
- * A second signal within this time is a duplicate of the first. Ctrl-C and service managers signal npm and this process, and
- * npm forwards the signal again.
- */
+/** A signal within this time is a duplicate: Ctrl-C signals npm and this process, and npm forwards it. */
 const duplicateSignalMs = 500;
 
 /** Logged on SIGHUP, which service managers send to reload a configuration, by a service that has none to reload. */
@@ -27,7 +24,6 @@ export interface StopOptions {
   readonly drainMs: number;
 }
 
-/** A running service that can be stopped. */
 export interface Stoppable {
   /** Rejects if the service cannot start. It can be stopped meanwhile. Default: it has started. */
   readonly started?: Promise<void>;
@@ -49,10 +45,9 @@ export interface StopOnSignalsOptions {
 }
 
 /**
- * Stops a service gracefully on SIGTERM or SIGINT and ends the process with exit code 0. If the service is still starting, it
- * is stopped once it has started. A second signal ends the process immediately. A fatal error also stops the service, with
- * exit code 1. A shutdown ends within `stopDeadlineMs`, even if the disk hangs. SIGHUP calls `onHangup`; on a terminal, whose
- * end it reports, it has its default effect.
+ * Stops a service on SIGTERM or SIGINT, also one that is still starting, with exit code 0. A second signal ends it
+ * immediately. A fatal error stops it with exit code 1. It ends within `stopDeadlineMs`, even if the disk hangs. SIGHUP calls
+ * `onHangup`; on a terminal, whose end it reports, it has its default effect.
  * @returns a function that stops the service like the first signal
  */
 export function stopOnSignals(

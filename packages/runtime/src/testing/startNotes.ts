@@ -16,10 +16,7 @@ export interface Notes extends RunningService {
   readonly logged: (message: string) => readonly Record<string, unknown>[];
 }
 
-/**
- * Starts a process of the notes service, and kills it when the test ends.
- * @param options options that are serializable as JSON
- */
+/** Starts the notes service as a process until the test ends. @param options serializable as JSON */
 export function startProcess(options: Partial<RunOptions>, env: NodeJS.ProcessEnv = {}) {
   const started = startService(process.execPath, [program], {
     env: { PATH: process.env['PATH'], OPTIONS: JSON.stringify(options), ...env },

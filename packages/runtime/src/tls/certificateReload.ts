@@ -9,7 +9,6 @@ const restartNeeded =
 const pollMs = 60_000;
 
 export interface CertificateReloadOptions {
-  /** The certificate and key files to watch. */
   readonly files: TlsFiles;
   /** `undefined` on uWebSockets.js, which reads a certificate only at start. */
   readonly reload: Listening['reloadCertificate'] | undefined;
@@ -19,9 +18,8 @@ export interface CertificateReloadOptions {
 }
 
 /**
- * Reloads a certificate when its file or its key file changes, and on SIGHUP. If the new files are invalid, which they are
- * between the writes of the two, it logs an error and keeps the current certificate. Without `reload`, it only logs that a
- * restart is needed.
+ * Reloads a certificate on SIGHUP and when its files change. While they are invalid, as between the writes of the two, it
+ * logs an error and keeps the current one. Without `reload`, it only logs that a restart is needed.
  * @returns a function that stops reloading
  */
 export function reloadCertificates({ files, reload, log, everyMs = pollMs }: CertificateReloadOptions) {

@@ -14,10 +14,7 @@ import { Workers } from './workers.ts';
  */
 const killDelayMs = 200;
 
-/**
- * Starts a supervisor and workers that share one port. The supervisor serves no requests: it reserves the port, starts the
- * workers and replaces those that exit. `started` rejects with a `StartError` if the first worker cannot start.
- */
+/** Reserves the port, starts and replaces workers. `started` rejects (`StartError`) if the first fails. */
 export async function superviseWorkers(options: RunOptions, count: number): Promise<Stoppable> {
   checkRunOptions(options);
   const { admin, explain = (error) => error, preventRestart = () => undefined } = options;
@@ -41,8 +38,7 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
     checks: { unavailable: () => workers.ready() },
     isDraining: () => isDraining,
   });
-  // Before the first worker: if the admin port is taken, the start must fail before it has one-time effects, such as the first
-  // key.
+  // First: if the admin port is taken, the start must fail before one-time effects, such as the first key.
   const adminListener =
     admin &&
     (await openAdmin(

@@ -4,10 +4,7 @@ import { endProcess, errorText } from '../signals/endProcess.ts';
 import { stopOnSignals } from '../signals/stopOnSignals.ts';
 import type { WorkerMessage, WorkerRequest } from './workerMessages.ts';
 
-/**
- * Runs a service as one of several workers on a port. It stops gracefully on a signal, when its parent disconnects and on a
- * fatal error.
- */
+/** Runs a worker of a port. It stops gracefully on a signal, a fatal error and its parent's disconnect. */
 export async function runWorker(options: RunOptions, role: WorkerRole): Promise<void> {
   const { expectedErrors } = options;
   const starting = startService(options, role);

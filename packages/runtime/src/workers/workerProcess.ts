@@ -9,10 +9,7 @@ const responseTimeoutMs = 1_000;
 /** Interval of the pings of workers. */
 export const pingEveryMs = 2_000;
 
-/**
- * A worker that has sent nothing for this many pings in a row, 10 s, counts as not responding. Pings instead of a time: after
- * the whole service was suspended, no worker is late.
- */
+/** A worker silent for this many pings (10 s) hangs. Not a time: after a suspension, no worker is late. */
 const maxMissedPings = 5;
 
 /** The origin of the workers and the name of their adapter. */
@@ -23,15 +20,12 @@ export interface WorkerProcessOptions {
   readonly number: number;
   readonly env: NodeJS.ProcessEnv;
   readonly log: ServiceLog;
-  /** Called when the worker listens. */
   readonly onListening: () => void;
-  /** Called when the worker starts to stop. */
   readonly onStopping: () => void;
   /** Called when the worker has ended. */
   readonly onEnded: () => void;
 }
 
-/** How a worker ended. */
 export interface WorkerExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -109,8 +103,7 @@ export class WorkerProcess {
   }
 
   /**
-   * Sends a request to the worker. Without a `Promise.race` with `ended`, which would retain every response for the life of
-   * the worker (V8).
+   * Sends a request to the worker. A `Promise.race` with `ended` would retain every response for its life (V8).
    * @returns `undefined` if the worker does not respond in time or has ended
    */
   request(type: WorkerRequest['type']): Promise<WorkerResponse | undefined> {

@@ -35,9 +35,8 @@ interface Worker {
 }
 
 /**
- * Manages worker processes that run the same program with the same arguments, and replaces those that exit. Based on
- * `node:child_process` instead of `node:cluster`: uWebSockets.js opens its own socket, and the kernel distributes the
- * connections.
+ * Manages workers that run the same program with the same arguments, and replaces those that exit. Not
+ * `node:cluster`: uWebSockets.js opens its own socket, and the kernel distributes the connections.
  */
 export class Workers {
   readonly #options: WorkersOptions;
@@ -100,7 +99,6 @@ export class Workers {
     }
   }
 
-  /** Kills all workers. */
   kill(): void {
     for (const worker of this.#processes()) worker.kill('SIGKILL');
   }
@@ -138,10 +136,7 @@ export class Workers {
     return (await Promise.all(reports)).flat();
   }
 
-  /**
-   * Resolves if at least one worker is ready.
-   * @throws {NotReadyError} with the reason of the first worker that is not ready
-   */
+  /** Resolves if a worker is ready. @throws {NotReadyError} with the reason of the first that is not */
   async ready(): Promise<void> {
     const responses = await Promise.all(this.#serving().map((worker) => worker.request('ready')));
     const reasons = responses.flatMap((response) => (response?.type === 'ready' ? [response.reason] : []));
@@ -223,9 +218,6 @@ export class Workers {
   }
 }
 
-/**
- * Returns the delay before a worker is replaced, in milliseconds. It is 0 after a worker that lived long and after the first
- * short life. Then it starts at 100 ms and doubles up to 10 s.
- */
+/** Delay of a replacement, in ms: 0 after a long or the first short life, then 100, doubling up to 10 s. */
 const replacementDelayMs = (shortLives: number): number =>
   shortLives < 2 ? 0 : Math.min(100 * 2 ** (shortLives - 2), 10_000);

@@ -29,7 +29,6 @@ function clientSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Takes events of a subscription. */
 async function take<T>(events: AsyncIterable<TrackedEnvelope<T>>, count: number) {
   const iterator = events[Symbol.asyncIterator]();
   const taken: { readonly id: string; readonly data: T }[] = [];

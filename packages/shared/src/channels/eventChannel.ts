@@ -8,19 +8,13 @@ import { checkLimit, checkName } from './checkOptions.ts';
 import type { EventLog, LogItem, Retention } from '../events/eventLog.ts';
 import { closedError, unavailable, logTimeoutMs } from '../events/logErrors.ts';
 
-/**
- * A schema of zod. Events are stored as its input, and read as its output: a codec may convert, such as dates to texts. Before
- * zod 4.1, which has no codecs, an event is stored as the schema parses it, so that it must have no transforms.
- */
+/** A zod schema. Its input is stored, its output read: codecs may convert. Before zod 4.1: no transforms. */
 export interface EventSchema<Event> {
   /** @throws if the stored value does not match */
   parse(stored: unknown): Event;
 }
 
-/**
- * Returns what is stored of an event.
- * @throws if it does not match its schema, or if that has a transform, which cannot be reversed. Use a codec instead
- */
+/** Returns what is stored. @throws for an invalid event, or a transform: only a codec can be reversed */
 export function encodeEvent<Event>(schema: EventSchema<Event>, event: Event): unknown {
   const canEncode = isZod(schema) && schema._zod.version.minor > 0;
   return canEncode ? encode(schema, event) : schema.parse(event);
@@ -48,10 +42,9 @@ export interface SubscribeOptions<Snapshot = never> {
   /** The signal of the procedure, which ends the subscription. */
   readonly signal: AbortSignal | undefined;
   /**
-   * Returns the current data, which is sent as the first event of a client without `lastEventId`, and instead of each `RESYNC`.
-   * It is called after the position of the subscription is fixed: an event that happens meanwhile follows it, even if the data
-   * contains it already. It gives the client an id from the start, with which it misses nothing if it disconnects before its first
-   * event.
+   * Returns the current data, sent as the first event of a client without `lastEventId`, and instead of each `RESYNC`. It is
+   * called after the position of the subscription is fixed: a later event follows, even if the data contains it. It gives the
+   * client an id, so one that disconnects before its first event misses nothing.
    */
   readonly snapshot?: () => Snapshot | Promise<Snapshot>;
 }

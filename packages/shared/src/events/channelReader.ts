@@ -33,15 +33,13 @@ export interface StoredEvent {
 /** What a backend provides to the readers of its log. */
 export interface ChannelSource {
   /**
-   * Reads kept events with higher sequence numbers than `after`: about 100, as they are in memory until the reader has taken
-   * them. It may wait while the backend cannot be reached; a rejection ends the reader with an error.
+   * Reads about 100 kept events, in memory until taken. It may wait for the backend; a rejection ends the reader.
    * @param after -1: all events. `Infinity`: none, but the page is as new as any id that a client may have
    */
   readonly page: (channel: string, after: number) => ChannelPage | Promise<ChannelPage>;
   readonly watches: ChannelWatches;
 }
 
-/** Creates an epoch. */
 export const newEpoch = (): string => randomBytes(6).toString('hex');
 
 export const formatId = (epoch: string, sequence: number): string => `${epoch}-${sequence}`;
@@ -171,12 +169,10 @@ export class ChannelWatches {
     return this.#watches.size === 0;
   }
 
-  /** Wakes the readers of all channels. */
   wakeAll(): void {
     for (const channel of this.#watches.keys()) this.wake(channel);
   }
 
-  /** Wakes the readers of a channel. */
   wake(channel: string): void {
     for (const watch of this.#watches.get(channel) ?? []) watch.wake();
   }

@@ -47,10 +47,7 @@ export interface EventLog {
 export interface Retention {
   /** How many of the newest events are kept; at least 1. */
   readonly events: number;
-  /**
-   * How long an event is kept, in milliseconds, by the clock of the log; at least 1. An event that is older may still be
-   * read until the next event is appended to its channel.
-   */
+  /** How long an event is kept, in ms of the log's clock; at least 1. The next append removes older ones. */
   readonly ms: number;
   /** How many bytes of the newest events are kept, as UTF-8. The newest event is kept however large it is. Default: any. */
   readonly bytes?: number;

@@ -19,10 +19,7 @@ import {
 } from './folderTables.ts';
 
 export interface FolderEventLogOptions {
-  /**
-   * A folder on a local disk that the processes share. It is created with mode 0700 if it does not exist, and may be the folder of
-   * `folderState`.
-   */
+  /** A local folder that the processes share, created with mode 0700. It may be that of `folderState`. */
   readonly path: string;
 }
 

@@ -5,10 +5,7 @@ import { channelMemoryMs, type Retention } from './eventLog.ts';
 
 type Table = Database<Buffer, Uint8Array>;
 
-/**
- * The tables of an event log in LMDB. A channel is named by the hash of its name, since LMDB limits the length of keys. The root
- * table has the epoch and the `LogRow`.
- */
+/** LMDB tables of a log. Channels are hashed: LMDB limits keys. The root table has the epoch and `LogRow`. */
 export interface EventTables {
   readonly epoch: string;
   /** Whether the file had no epoch. One that has had no event may be an older copy, which has one. */
@@ -64,9 +61,8 @@ const epochKey = Buffer.from('epoch');
 const logKey = Buffer.from('log');
 
 /**
- * Opens the tables.
- * @param epoch identifies the file. Another than the stored one is of a copy, such as a restored backup: it begins again, since
- * an id may already name another event
+ * Opens the tables. They begin again if `epoch`, which identifies the file, is not the stored one: in a copy, such as a
+ * restored backup, an id may already name another event.
  */
 export function openEventTables(root: EventTables['root'], epoch: string): EventTables {
   const table = (name: string): Table => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
@@ -91,10 +87,7 @@ export function openEventTables(root: EventTables['root'], epoch: string): Event
 /** More than the events that a log can store in a millisecond. */
 const positionsPerMs = 256;
 
-/**
- * Lets positions go on from the time, so that none has been used before: the file may be an older copy, written over a newer one.
- * Must run in a write transaction.
- */
+/** Moves positions to the time, so all are new: the file may be an older copy. In a write transaction. */
 export function beginOpening(tables: EventTables, now: number): void {
   if (tables.isNew) return;
   const { newest, forgotten } = readLog(tables);
@@ -112,7 +105,6 @@ function isLost({ openings }: EventTables, position: number): boolean {
   return false;
 }
 
-/** Hashes the name of a channel. */
 export const hashName = (name: string): Buffer => digest('sha256', name, 'buffer');
 
 interface NewEvent {
@@ -121,10 +113,7 @@ interface NewEvent {
   readonly now: number;
 }
 
-/**
- * Stores an event at the end of its channel, and removes those that are no longer kept. Must run in a write transaction.
- * @returns the id of the event
- */
+/** Stores an event and removes those no longer kept, in a write transaction. @returns the id of the event */
 export function storeEvent(tables: EventTables, hash: Buffer, { event, keep, now }: NewEvent): string {
   const { newest, forgotten } = readLog(tables);
   const { bytes: bytesBefore, count, last, start } = readChannel(tables, hash, forgotten);
@@ -163,10 +152,7 @@ export function readPage(tables: EventTables, hash: Buffer, after: number): Chan
   return { epoch: tables.epoch, start, last, newest: isLost(tables, after) ? -1 : newest, events };
 }
 
-/**
- * Returns a function that checks the next few channels at each call: it removes events that are no longer kept, and forgets
- * channels. It must be called in a write transaction.
- */
+/** Returns a sweep of a few channels, in a write transaction: it removes old events and forgets channels. */
 export function createSweep(): (tables: EventTables, now: number) => void {
   let from: Buffer = Buffer.alloc(0);
   return (tables, now) => {

@@ -8,11 +8,10 @@
 export const changesKept = 1000;
 
 /**
- * Finds a channel, unless another server has written it: after a restart or a failover, acknowledged events may be missing. INFO
- * takes 13 µs (Redis 7.0), and nothing else says so within a script.
- *
- * The epoch of channels without events is of the key of the log, which `FLUSHALL` removes with channels, and of the number of keys
- * that were evicted: a reader that joins, misses an event, and returns after its channel was lost, must not have the same epoch.
+ * Finds a channel, unless another server has written it: after a restart or a failover, acknowledged events may be missing.
+ * Only INFO says so within a script (13 µs, Redis 7.0). The epoch of channels without events is of the key of the log, which
+ * `FLUSHALL` removes with channels, and of the number of evicted keys: a reader that joins, misses an event, and returns
+ * after its channel was lost, must not have the same epoch.
  */
 const findChannel = `
 local time = redis.call('TIME')

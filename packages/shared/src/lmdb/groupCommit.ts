@@ -7,17 +7,11 @@ const transactionMs = 5;
 export interface CommitFile {
   /** Called before each transaction. Throws or rejects if LMDB cannot begin one: its promise would never settle. */
   readonly check: () => void | Promise<void>;
-  /**
-   * Runs the jobs in a child transaction of lmdb, and resolves when they are on disk. Only a child transaction can be rolled back
-   * as a whole if lmdb fails in the middle of a job.
-   */
+  /** Runs jobs in a child transaction, until on disk. Only a child rolls back if lmdb fails inside a job. */
   readonly transact: (runJobs: () => void) => Promise<unknown>;
   /** Called when a transaction is on disk. Throws if its data is lost nevertheless, such as with a removed file. */
   readonly onCommitted?: () => void;
-  /**
-   * Whether an error of a job rejects that job alone. Such a job must not have written anything. All other errors roll the
-   * transaction back. Default: no error.
-   */
+  /** Whether an error rejects its job alone, which wrote nothing. Others roll back all. Default: no error. */
   readonly isRejection?: (error: unknown) => boolean;
   /** Maps the error of a transaction, for its jobs. If it throws, they get the error itself. */
   readonly toError?: (error: unknown) => unknown;
@@ -52,9 +46,8 @@ interface Job {
 }
 
 /**
- * A group commit: all waiting jobs share one transaction and one flush, so throughput grows with concurrency. While one group is
- * written to disk, the next one is collected. No lock is held across an await: jobs are synchronous, and lmdb's writer thread
- * does the rest.
+ * A group commit: waiting jobs share one transaction and one flush, so throughput grows with concurrency. Meanwhile the next
+ * group is collected. No lock is held across an await: jobs are synchronous, and lmdb's writer thread does the rest.
  */
 export class GroupCommit {
   readonly #file: CommitFile;

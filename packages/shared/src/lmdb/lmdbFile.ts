@@ -6,10 +6,7 @@ import { FolderError, prepareFile } from './sharedFolder.ts';
 type Root = RootDatabase<Buffer, Uint8Array>;
 type Options = Partial<RootDatabaseOptionsWithPath>;
 
-/**
- * An LMDB file. After an error on one of its two meta pages, LMDB rejects every transaction (MDB_PANIC): the file is then
- * closed and opened again, which reads the last complete commit.
- */
+/** An LMDB file. It is reopened at its last commit after MDB_PANIC, which an error on a meta page causes. */
 export class LmdbFile<Tables> {
   readonly path: string;
   readonly #options: Options;
@@ -36,10 +33,7 @@ export class LmdbFile<Tables> {
     this.#tables = openTables(this.#root);
   }
 
-  /**
-   * The open tables.
-   * @throws if the file is closed, was removed or replaced, or cannot be opened again
-   */
+  /** The open tables. @throws if the file is closed, was removed or replaced, or cannot be opened again */
   get tables(): Tables {
     if (this.#isClosed) throw new Error(`The state in ${this.path} is closed.`);
     if (this.#tables !== undefined) return this.#tables;

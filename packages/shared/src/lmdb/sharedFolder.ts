@@ -47,10 +47,7 @@ export function rejectWritableByOthers(path: string, isOwn = (name: string) => o
   );
 }
 
-/**
- * Prepares a folder and opens the files in it.
- * @throws {FolderError} if the folder cannot be opened
- */
+/** Prepares a folder and opens the files in it. @throws {FolderError} if the folder cannot be opened */
 export function openInFolder<Opened>(path: string, open: () => Opened): Opened {
   try {
     makeFolder(path);
@@ -66,10 +63,7 @@ export function openInFolder<Opened>(path: string, open: () => Opened): Opened {
   }
 }
 
-/**
- * Prepares an LMDB file and its lock file.
- * @throws {FolderError} if one of them is not a regular file
- */
+/** Prepares an LMDB file and its lock file. @throws {FolderError} if one of them is not a regular file */
 export function prepareFile(path: string): void {
   createLockFile(`${path}-lock`);
   if (hasEntry(path)) rejectLink(path);
@@ -79,8 +73,7 @@ export function prepareFile(path: string): void {
 }
 
 /**
- * Rejects a symbolic link, or anything else that is not a regular file: LMDB follows links and writes to their targets. Only the
- * owner of the folder can create one after this check.
+ * Rejects all but regular files: LMDB follows links. Only the owner of the folder can create one after this check.
  * @throws {FolderError}
  */
 export function rejectLink(path: string): void {

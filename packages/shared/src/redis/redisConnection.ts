@@ -40,10 +40,7 @@ export class RedisConnection<Client extends RedisClient = RedisClient> {
     this.#client = this.#open();
   }
 
-  /**
-   * Runs a script. It is sent as a text each time: after a reply that says that a server does not know it, commands would
-   * change their order.
-   */
+  /** Runs a script, sent as text each time: a reply that a server lacks it would reorder commands. */
   eval<Reply>(script: string, keys: string[], args: readonly (number | string)[]): Promise<Reply> {
     const command = (client: Client) => client.eval(script, { keys, arguments: args.map(String) });
     // The caller knows what its script returns.

@@ -29,10 +29,7 @@ export interface ResumableOptions<Event> {
 }
 
 export interface JoinOptions<Event> {
-  /**
-   * Who begins the run, for `maxRunsPerCaller`: the id of the user, or the address of the client. One text for all, such as
-   * `'everyone'`, makes all clients share that limit.
-   */
+  /** Id of the user or address of the client, for `maxRunsPerCaller`. `'everyone'`: all share the limit. */
   readonly caller: string;
   /** The id of the last event that the client has received: the input property `lastEventId` of the procedure. */
   readonly lastEventId?: string | null | undefined;

@@ -7,7 +7,6 @@ import { closedError, unavailable, logTimeoutMs } from '../events/logErrors.ts';
 export const stopReasons = ['failed', 'lost', 'duration', 'size', 'abandoned', 'shutdown'] as const;
 export type StopReason = (typeof stopReasons)[number];
 
-/** Where a run is produced. */
 interface RunOrigin {
   /** The id of the producer: a process, or one of several `resumable` in it. */
   readonly producer: string;
@@ -21,10 +20,8 @@ export interface RunStart extends RunOrigin {
 }
 
 /**
- * A record of a run, which has a channel of its own. The first `start` names its producer. The run ends with the first `end`, `stop`
- * or `error`.
- *
- * - `stop`: by the producer; with the reason `lost`, also by a reader.
+ * A record of a run, in a channel of its own. The first `start` names its producer; the first `end`, `stop` or `error` ends
+ * it. `stop` is by the producer; with the reason `lost`, also by a reader.
  */
 export type RunRecord =
   | ({ readonly type: 'start' } & RunOrigin)
@@ -41,23 +38,16 @@ export interface RunItem {
 
 export type RunLog = ReturnType<typeof openRun>;
 
-/** Opens the channel of a run. */
 export function openRun(log: EventLog, channel: string, keepMs: number) {
   // The limits of a run limit the number of its records too.
   const keep = { events: Number.MAX_SAFE_INTEGER, ms: keepMs };
   return {
-    /**
-     * Appends a record.
-     * @param known an id of the run. If the log was emptied since then, the record is ignored
-     */
+    /** Appends a record. @param known an id of the run: ignored if the log was emptied since then */
     append(record: RunRecord, known: string): Promise<string> {
       return log.append(channel, JSON.stringify({ epoch: partsOf(known).epoch, ...record }), keep);
     },
 
-    /**
-     * Reads records.
-     * @throws `RESYNC` where records are missing, and if the log is closed
-     */
+    /** Reads records. @throws `RESYNC` where records are missing, and if the log is closed */
     async *read(after: string, signal: AbortSignal): AsyncGenerator<RunItem, void, void> {
       for await (const item of log.read(channel, after, signal)) {
         if (item.type !== 'event') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
@@ -69,8 +59,7 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
     },
 
     /**
-     * Returns the first record, and appends it if the run has none. Of several processes that start a run at the same time, the
-     * first one is its producer.
+     * Returns the first record, appended if there is none: the first of several processes is the producer.
      * @param reserve called before the record is appended; it may throw
      * @throws `RESYNC` if the first record is no longer kept, and if the log is closed
      */
@@ -109,8 +98,7 @@ async function* readAtOnce(log: EventLog, channel: string): AsyncGenerator<LogIt
 }
 
 /**
- * A record of a producer, which has one channel for all its runs. They are named by their numbers.
- *
+ * A record of a producer, whose runs share a channel and are named by their numbers.
  * - `alive`: by the producer, every 500 ms while it has runs. `unknown`: runs that it does not, or no longer, produce.
  * - `reading`: by another process, which reads these runs.
  * - `lost`: by another process, which has received nothing of the producer, and has stopped these runs.

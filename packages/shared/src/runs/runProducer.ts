@@ -19,11 +19,7 @@ export class Stopped extends Error {
   }
 }
 
-/**
- * Produces a run until its end.
- * @param start the id of its first record
- * @returns the error with which it has failed
- */
+/** Produces a run until its end. @param start the id of its first record @returns its error, if it failed */
 export async function produceRun<Event>(
   run: RunLog,
   start: string,

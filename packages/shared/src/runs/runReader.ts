@@ -53,10 +53,7 @@ export function createRunReader(log: EventLog, running: RunningRuns, reportMs: n
   };
 }
 
-/**
- * Watches a producer for all readers of its runs in this process, until the last of them has left.
- * @param own the producer, if it is in this process
- */
+/** Watches a producer until its last reader here has left. @param own if the producer is in this process */
 function watchProducer(
   channel: ReturnType<typeof openProducer>,
   own: RunningRuns | undefined,

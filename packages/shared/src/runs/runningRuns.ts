@@ -111,10 +111,7 @@ export function createRunningRuns(log: EventLog, limits: RunLimits) {
       following.abort();
     },
 
-    /**
-     * Keeps a run from being abandoned.
-     * @returns whether this process produces it
-     */
+    /** Keeps a run from being abandoned. @returns whether this process produces it */
     keepRead,
     stopAll,
   };

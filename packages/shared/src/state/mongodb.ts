@@ -142,10 +142,7 @@ class Lease {
     return (this.tokens * this.bucket.windowMs) / this.bucket.size;
   }
 
-  /**
-   * Takes tokens of this lease. If it has too few, returns the known state of the bucket, or `undefined` if the database must
-   * be queried.
-   */
+  /** Takes leased tokens, or returns the bucket's state; `undefined` if the database must be queried. */
   take(count: number): TakeResult | undefined {
     const now = Date.now();
     if (count > 0 && count <= this.tokens) {

@@ -14,10 +14,9 @@ const closeTimeoutMs = 2000;
 type DeadlineOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
 
 /**
- * Runs operations with a deadline, and connects with another client, at most every 5 s, if an operation finds no server or
- * exceeds its deadline. Other operations of the client before fail then, too. A client should recover by itself, but the
- * driver (7.8.0) has a bug: a server check that begins after its socket was destroyed, and before the socket reports it,
- * waits forever, and no other check follows.
+ * Runs operations with a deadline. If one finds no server or is late, it connects another client, at most every 5 s; other
+ * operations fail then, too. Driver 7.8.0 does not always recover: a server check that begins after its socket was
+ * destroyed, and before the socket reports it, waits forever, and no other check follows.
  */
 export class MongodbClients<Rows> {
   readonly #connect: () => MongoClient;
@@ -64,10 +63,7 @@ export class MongodbClients<Rows> {
   }
 }
 
-/**
- * Drivers before 6.13 ignore the signal of an operation. Those of version 7 have no version here, but a promise.
- * @throws {Error}
- */
+/** Before 6.13, drivers ignore signals. Those of 7 have no version here, but a promise. @throws {Error} */
 function rejectOldDriver(client: MongoClient): void {
   // Declared by version 6 only.
   const { metadata } = client.options as { readonly metadata?: { readonly driver?: { version: string } } };

@@ -58,7 +58,6 @@ if isTaken or fullAt - now > windowMs + 1 then
 end
 return { string.format('%.17g', fullAt), string.format('%.17g', now) }`;
 
-/** How many buckets a process remembers. */
 const rememberedBuckets = 10_000;
 
 /**

@@ -16,7 +16,6 @@ interface ProcedureOutput {
   readonly isEvent: boolean;
 }
 
-/** Where a router is. */
 export interface RouterLocation {
   /** The module that exports it. */
   readonly file: string;
@@ -26,7 +25,6 @@ export interface RouterLocation {
   readonly project?: string | undefined;
 }
 
-/** The types of a router's procedures. */
 export interface RouterTypes {
   readonly checker: Checker;
   /** Whether types tell `null` and `undefined` from other values. */
@@ -36,10 +34,7 @@ export interface RouterTypes {
   readonly unread: readonly string[];
 }
 
-/**
- * Reads the types of a router with the compiler, and passes them to `use`.
- * @throws {TypegenError} if the file exports no router
- */
+/** Passes a router's types from the compiler to `use`. @throws {TypegenError} if the file has no router */
 export function readRouterTypes<Result>(
   { file, name, project: config }: RouterLocation,
   use: (types: RouterTypes) => Result,

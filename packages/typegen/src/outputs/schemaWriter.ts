@@ -214,7 +214,6 @@ export class SchemaWriter {
     return type.isTypeReference() ? this.#checker.getTypeArguments(type).filter((each) => !isThis(each)) : [];
   }
 
-  /** Returns the documentation comment of a symbol. */
   #documentation(symbol: TypeSymbol | undefined): string | undefined {
     if (symbol === undefined || !symbol.declarations.some(({ path }) => this.#hasComments(path)))
       return undefined;

@@ -2,10 +2,7 @@ import { MongoClient } from 'mongodb';
 import { StoreError } from '../storeError.ts';
 import type { DatabaseLabel } from './errors.ts';
 
-/**
- * Creates a client with the store's concerns and timeouts. It does not connect yet.
- * @throws {StoreError} if the URI is invalid
- */
+/** Creates an unconnected client with concerns and timeouts. @throws {StoreError} if the URI is invalid */
 export function createClient(uri: string, operationTimeoutMs: number, maxPoolSize: number): MongoClient {
   // Server selection leaves time for the operation itself. It takes less than the lookup of an API key may take, so that the
   // lookup fails with the selection error and not with its own timeout.

@@ -23,7 +23,6 @@ import {
   type RecordRow,
 } from './rows.ts';
 
-/** What the records of a collection need. */
 export interface RecordsOptions<Stored extends StoredRecord, Indexed extends string> {
   readonly rows: Collection<RecordRow>;
   readonly definition: CollectionDefinition<Stored, Indexed>;
@@ -54,11 +53,7 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
     return row === null || row._deletedAt !== undefined ? undefined : this.#checked(row);
   }
 
-  /**
-   * Inserts a record.
-   * @param reservation digest of its idempotency key, if it has one
-   * @returns `false` if its id or a unique value is taken
-   */
+  /** Inserts a record. @param reservation its key's digest @returns `false` if id or unique value is taken */
   async insert(operation: StoreOperation, record: Stored, reservation?: string): Promise<boolean> {
     const row = encodeRecord(record);
     const withReservation = reservation === undefined ? row : { ...row, _reservation: reservation };

@@ -7,7 +7,6 @@ import { type ProxiedDatabase, proxiedDatabase } from './testing/proxiedDatabase
 
 const pet = { name: 'Rex', categoryId: 1 };
 
-/** Returns the last leased id. */
 async function lastLeasedId({ connect }: ProxiedDatabase): Promise<number | undefined> {
   const counters = connect().collection<{ _id: string; last: number }>('counters');
   return (await counters.findOne({ _id: 'animals' }))?.last;

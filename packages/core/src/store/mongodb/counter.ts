@@ -99,8 +99,7 @@ async function greatestId(commandOptions: CommandOptions, records: Collection<Re
 }
 
 /**
- * Raises the counter to at least the greatest id of a stored record. The counter is less if `counters` was restored from an
- * older backup than the records, or not restored.
+ * Raises the counter to the greatest stored id at least: `counters` may be of an older backup than the records, or missing.
  * @param minimum a taken id. The majority may not have confirmed its record yet
  * @returns the greatest taken id
  */

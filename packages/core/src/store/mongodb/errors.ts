@@ -65,10 +65,7 @@ const messages: Readonly<Record<Code, (label: string, why: string) => string>> =
 export const storeError = (code: Code, { name }: DatabaseLabel, why = '') =>
   new StoreError(code, messages[code](name, why));
 
-/**
- * Maps an error of the driver to a StoreError. All of them are mapped here.
- * @param writeOutcome state of the operation's writes
- */
+/** Maps any error of the driver to a StoreError. @param writeOutcome state of the operation's writes */
 export function toStoreError(error: unknown, label: DatabaseLabel, writeOutcome: WriteOutcome): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error, writeOutcome);
@@ -98,16 +95,14 @@ function codeOf(error: unknown, writeOutcome: WriteOutcome): Code {
 }
 
 /**
- * Whether an error is the server's response to the write itself. The driver retries a write after a lost connection. If the
- * retry fails while connecting or authenticating, the error says nothing about the first attempt. A write concern error
- * comes after the write was applied.
+ * Whether the server responded to the write itself: a retry after a lost connection that cannot connect or authenticate
+ * says nothing about the first attempt. A write concern error comes after the write was applied.
  */
 const isWriteResponse = (error: MongoError): boolean =>
   error instanceof MongoServerError &&
   !(error instanceof MongoWriteConcernError) &&
   !error.hasErrorLabel(MongoErrorLabel.HandshakeError);
 
-/** Whether an error is a duplicate key error. */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 11000;
 

@@ -142,10 +142,7 @@ function createKeyStore(database: Database<Tables>): KeyStore {
   };
 }
 
-/**
- * Resolves when the database responds. Any response counts, because under load the check would wait for a connection
- * behind other calls.
- */
+/** Resolves on any response of the database: under load, a check would wait behind other calls. */
 function checkResponse(database: Database<Tables>): Promise<void> {
   const checked = run(
     database,

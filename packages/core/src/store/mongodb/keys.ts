@@ -5,10 +5,7 @@ import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation } from './operation.ts';
 import { decodeKey, encodeKey, type KeyRow } from './rows.ts';
 
-/**
- * Opens the API keys. Hashes, names and numbers are unique. Numbers define the order. Inserting number 1 atomically claims
- * and stores the first key.
- */
+/** Opens keys, unique by hash, name and number, the order. Inserting number 1 atomically claims the first. */
 export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
   function checked(row: KeyRow): KeyRecord {
     const record = decodeKey(row);

@@ -33,7 +33,6 @@ export async function readMeta(
   );
 }
 
-/** Returns the names of the collections that the database lacks. */
 export const missingCollections = (row: MetaRow, definitions: readonly CollectionDefinition[]): string[] =>
   definitions.map(({ name }) => name).filter((name) => !row.collections.includes(name));
 

@@ -24,10 +24,7 @@ export interface Database<Tables> {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Connects to the database, and retries until it succeeds.
- * @throws {StoreError} if the URI is invalid
- */
+/** Connects to the database, and retries until it succeeds. @throws {StoreError} if the URI is invalid */
 export function openDatabase<Tables>(
   options: MongodbStoreOptions,
   openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,

@@ -1,14 +1,11 @@
-/*
- * Hot path: every call of the store runs here, with one timer and one AbortController, and without Promise.race.
- */
+// Hot path of all calls of the store: one timer and one AbortController each, without Promise.race.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandOperationOptions } from 'mongodb';
 import { type DatabaseLabel, storeError, toStoreError, type WriteOutcome } from './errors.ts';
 
 /**
- * Options of a command. The signal aborts the command and closes its connection when the deadline has passed. The driver's
- * types allow a signal for reads only, but 7.8.0 accepts it for writes too. `comment`, a property that all commands have,
- * makes the type assignable.
+ * Options of a command. Its signal closes the connection at the deadline. The types allow one for reads only, but 7.8.0
+ * accepts it for writes; `comment`, which all commands have, makes the type assignable.
  */
 export type CommandOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
 
@@ -17,7 +14,6 @@ const MAJORITY_POLL_MS = 10;
 
 /** A running call of the store: tracks what was sent and holds the signal that aborts it. */
 export class StoreOperation {
-  /** Whether a command was sent. */
   isSent = false;
   writeOutcome: WriteOutcome = 'not-stored';
   readonly commandOptions: CommandOptions;

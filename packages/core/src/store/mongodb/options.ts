@@ -1,9 +1,8 @@
 import type { Reservation, StoreOptions } from '../store.ts';
 
 /**
- * Options of `openMongodbStore`. Without `create`, no collection is created, and indexes only with `migrate`. Each process
- * counts idempotency keys in the database once a minute, so a caller may exceed `maxReservations` with concurrent calls or
- * several processes.
+ * Options of `openMongodbStore`. Without `create`, it creates no collection, and indexes only with `migrate`. Processes
+ * count keys once a minute, so a caller may exceed `maxReservations` with concurrent calls or several processes.
  */
 export interface MongodbStoreOptions extends StoreOptions {
   /** `mongodb://` or `mongodb+srv://`, with credentials if the deployment requires them. */

@@ -4,9 +4,8 @@ import type { OperationRunner, StoreOperation } from './operation.ts';
 import type { ReservationRow } from './rows.ts';
 
 /**
- * How often a caller's reservations are counted in the database, in milliseconds. Counting takes 50 ms at the limit. In
- * between, a process adds its own reservations to the count, so a caller may exceed the limit by the reservations that other
- * processes create in this time.
+ * How often reservations are counted in the database, in milliseconds; it takes 50 ms at the limit. In between, a process
+ * adds its own, so a caller may exceed the limit by those that other processes create.
  */
 const RECOUNT_MS = 60_000;
 
@@ -34,10 +33,7 @@ export class ReservationCounts {
     this.#limit = limit;
   }
 
-  /**
-   * Checks that the caller may use another key, or that the key exists.
-   * @throws {StoreError} `too-many-reservations` if the caller has reached the limit
-   */
+  /** Checks that a caller may use another key, or has it. @throws {StoreError} `too-many-reservations` */
   async check(operation: StoreOperation, _id: string, caller: string): Promise<void> {
     const now = Date.now();
     const callerCount = this.#counts.get(caller) ?? {
@@ -82,7 +78,6 @@ export class ReservationCounts {
   }
 }
 
-/** Matches the unexpired reservations of a caller. */
 const unexpiredFilter = (operation: StoreOperation, caller: string, now: number) => ({
   caller: operation.trackSend(caller),
   expiresAt: { $gt: new Date(now) },

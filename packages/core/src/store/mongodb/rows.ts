@@ -62,7 +62,6 @@ export interface MetaRow {
   readonly collections: readonly string[];
 }
 
-/** Collections of the database. */
 export interface Collections {
   /** Returns the MongoDB collection with the records of a collection. */
   readonly records: (name: string) => Collection<RecordRow>;
@@ -72,7 +71,6 @@ export interface Collections {
   readonly meta: Collection<MetaRow>;
 }
 
-/** Encodes a record as a row. */
 export function encodeRecord(record: StoredRecord): RecordRow {
   const row: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(record)) {
@@ -106,7 +104,6 @@ export function isSameRecord<Stored extends StoredRecord>(
   });
 }
 
-/** Encodes an API key as a row. */
 export function encodeKey(record: KeyRecord, number: number): KeyRow {
   const { hash, name, createdAt, expiresAt, revokedAt, lastUsedAt } = record;
   return {

@@ -22,10 +22,7 @@ export function unmountAll(): void {
   mounts.clear();
 }
 
-/**
- * Returns where a path such as `/p1/data` of the process `p1` leads.
- * @throws if the process is dead or has no disk
- */
+/** Returns where a path such as `/p1/data` of `p1` leads. @throws if the process is dead or has no disk */
 export function placeOf(path: string): Place {
   const end = path.indexOf('/', 1);
   const name = path.slice(1, end === -1 ? undefined : end);

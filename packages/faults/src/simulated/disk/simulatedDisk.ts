@@ -60,7 +60,6 @@ export class SimulatedDisk {
     return this.#bootId;
   }
 
-  /** Adds a process of the machine. */
   add(process: SimulatedProcess): void {
     this.#processes.add(process);
     process.whenKilled(() => this.#processes.delete(process));
@@ -84,7 +83,6 @@ export class SimulatedDisk {
     return this.#inodes.get(path);
   }
 
-  /** Returns the names in a folder. */
   names(folder: string): string[] {
     const start = folder === '/' ? 1 : folder.length + 1;
     return Array.from(this.#inodes.keys()).flatMap((path) =>
@@ -101,10 +99,7 @@ export class SimulatedDisk {
     return this.link(path, new Inode(number, isFolder, mode, this.#lastBirth, this.faults));
   }
 
-  /**
-   * Adds an entry.
-   * @throws ENOENT, ENOTDIR or EEXIST, as the system does
-   */
+  /** Adds an entry. @throws ENOENT, ENOTDIR or EEXIST, as the system does */
   link(path: string, inode: Inode): Inode {
     const parent = this.#inodes.get(parentOf(path));
     if (path !== '/' && parent === undefined) throw fileError('ENOENT', path);

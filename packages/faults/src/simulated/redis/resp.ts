@@ -1,6 +1,4 @@
-/*
- * The protocol of Redis, RESP 2. Words and replies have a character for each byte.
- */
+// The protocol of Redis, RESP 2. Words and replies have a character for each byte.
 
 /** A reply to a command; `null` is nil. No command of the product gets an error: one is an error of the model. */
 export type Reply = number | string | null | readonly Reply[];
@@ -34,7 +32,6 @@ export function formatReply(reply: Reply): string {
   return `*${reply.length}\r\n${reply.map(formatReply).join('')}`;
 }
 
-/** Reads an integer. */
 export function integer(word = ''): number {
   if (/^-?\d{1,19}$/.test(word)) return Number(word);
   throw new Error(`${word} is not an integer.`);

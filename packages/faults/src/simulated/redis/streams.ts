@@ -29,7 +29,6 @@ function parseId(word = '', sequence = 0): Id {
   return { ms: Number(ms), sequence: rest === undefined ? sequence : Number(rest) };
 }
 
-/** The commands of streams. */
 export function streamCommands({ added, find, now }: StreamKeys) {
   const read = (key: string, isRead: (id: Id) => boolean, limit: number): Reply[] =>
     (find(key)?.entries ?? [])

@@ -3,7 +3,6 @@ import { expect, onTestFinished, vi } from 'vitest';
 import type { EventLog, LogItem, Retention } from '../eventLog.ts';
 import { redisEventLog, type RedisEventLogOptions } from '../redis.ts';
 
-/** Keeps all events of a test. */
 export const keepAll: Retention = { events: 100_000, ms: 3_600_000 };
 
 /** Reads a channel into an array until the test ends. */

@@ -5,10 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 /** Opens a new state; `reopen` opens the same state as another process would. */
 export type OpenState = () => Promise<{ readonly state: State; readonly reopen: () => Promise<State> }>;
 
-/**
- * The contract suite of a `State`, which idempotency keys and limits rely on.
- * @param tolerance by which fraction several processes may stay below the limit
- */
+/** The contract suite of a `State`. @param tolerance by which fraction processes may stay below the limit */
 export function describeState(name: string, openState: OpenState, { tolerance = 0 } = {}): void {
   describe(`the state ${name}`, () => {
     it('add stores a value under a new key only, and otherwise returns the existing value', async () => {

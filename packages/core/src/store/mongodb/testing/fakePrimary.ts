@@ -16,10 +16,7 @@ export interface FakePrimary {
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
 
-/**
- * Starts a fake primary of a replica set with one member. It implements only the protocol, for tests that need a replica set:
- * the driver retries writes and sends reads with read concern `majority`.
- */
+/** Starts a fake one-member replica set: the driver retries writes, and reads with concern `majority`. */
 export async function startFakePrimary(
   responseTo: (command: Document) => ReceivedResponse,
 ): Promise<FakePrimary> {

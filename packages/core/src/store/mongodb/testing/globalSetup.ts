@@ -1,7 +1,4 @@
-/*
- * A `globalSetup` of vitest: reports after the results if the tests of the MongoDB store were skipped. Each of their files
- * skips them without `MONGODB_URI`. With `REQUIRE_MONGODB`, as in CI, they fail instead.
- */
+// Reports tests skipped without `MONGODB_URI` after the results. `REQUIRE_MONGODB` (CI) makes them fail.
 export function teardown(): void {
   if (process.env['MONGODB_URI'] !== undefined) return;
   process.stderr.write(

@@ -17,9 +17,7 @@ export interface ProxiedDatabase {
   readonly connect: (options?: MongoClientOptions) => Db;
 }
 
-/**
- * @param operationTimeoutMs default: longer than a busy machine needs. Set it only for operations that shall time out
- */
+/** @param operationTimeoutMs default: longer than a busy machine needs. Only for operations that time out */
 export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<ProxiedDatabase> {
   const { uri: direct, database, drop } = testDatabase();
   const proxy = await startFaultProxy(direct);

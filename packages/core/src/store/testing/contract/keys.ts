@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { keyRecord, storeErrorWith, type StoreTest } from './storeTest.ts';
 
-/** Declares the cases about API keys. */
 export function keyCases(t: StoreTest): void {
   describe('keys', () => {
     test('keys.touch keeps the latest use, and keys.revoke the first revocation, also of an expired key', async () => {

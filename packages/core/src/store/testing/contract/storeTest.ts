@@ -58,7 +58,6 @@ export interface StoreUnderTest {
 export interface StoreTest {
   readonly capabilities: StoreCapabilities;
   store: Store;
-  /** Its animals. */
   pets: Collection<Animal, 'status'>;
   /** Opens the data again, without closing a store. Default: with `contractCollections`. */
   openAgain(definitions?: readonly CollectionDefinition[], options?: object): Promise<Store>;
