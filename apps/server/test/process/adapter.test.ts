@@ -1,3 +1,4 @@
+import { appRouter } from '@petstore/core';
 import { hasUws } from '@petstore/testing/forms';
 import { expect, test } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
@@ -15,7 +16,7 @@ test.each(
     { SERVER: 'node', hasBinary: true, server: 'node', name: 'node:http', reason: undefined },
   ].filter(({ server }) => hasUws || server === 'node'),
 )(
-  'SERVER=$SERVER with binary: $hasBinary serves on $name, as reported by the log, --check and the metrics',
+  'SERVER=$SERVER with binary: $hasBinary serves on $name, as reported by the log, which has its procedures and whether it created the store, by --check and the metrics',
   async ({ SERVER, hasBinary, server, name, reason }) => {
     const { serve, command } = await newFolder();
     const nodeArgs = hasBinary ? [] : withoutBinary;
@@ -23,7 +24,8 @@ test.each(
     const running = await serve({ nodeArgs, env });
     const first = logLines(running).find(({ level }) => level === 30);
     const version = server === 'uws' ? uwsVersion : `Node ${process.version}`;
-    expect(first).toMatchObject({ msg: 'listening', server, version });
+    const procedures = { compiled: Object.keys(appRouter._def.procedures).length, trpc: 0 };
+    expect(first).toMatchObject({ msg: 'listening', server, version, created: true, procedures });
     expect(first?.['fallbackReason']).toEqual(reason);
     const created = await createPet(running.origin);
     expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
