@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../src/configuration/configuration.ts';
 import { formatError } from '../../src/explain.ts';
@@ -39,13 +38,11 @@ export const apiKey = 'a-key-for-the-tests-0123456789';
 
 /** @param atEnd registers the cleanup. Default: `onTestFinished` */
 export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Folder> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-  const dataDir = join(folder, 'data');
+  const dataDir = join(await temporaryFolder(atEnd), 'data');
   const started: PetStoreProcess[] = [];
   atEnd(async () => {
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all(started.map(({ exited }) => exited));
-    await rm(folder, { recursive: true, force: true });
   });
 
   const start = (options: RunOptions = {}) => {
