@@ -1,5 +1,5 @@
 import { connectTools } from '@petstore/testing/connectTools';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newShelter, sharedShelter, type Shelter, stores } from './testing/newShelter.ts';
 import { eventsOf, readEvents } from './testing/readEvents.ts';
 
@@ -84,7 +84,6 @@ describe.each(stores)('changes of animals on the %s store', (store) => {
 
   test('a restart ends a stream without an event, and the next process continues it and repeats responses of idempotency keys', async () => {
     const own = await newShelter(store);
-    onTestFinished(() => own.close());
     const add = () => own.rest('POST', '/categories', { name: 'Dogs' }, { 'idempotency-key': 'key-1' });
     const category = await add();
     const { id: categoryId } = category.body;
