@@ -9,9 +9,6 @@ import { listPets, openSocket } from '../../test/testing/petCalls.ts';
 
 const status = async (origin: string, key: string) => (await listPets(origin, { key })).status;
 
-/** Waits until a check passes. Tests of the key verifier, with fake time, check the delay. */
-const until = (check: () => unknown) => vi.waitFor(check, { interval: 50 });
-
 const add = (name: string, expires?: string): KeysCommand => ({ run: 'keys add', name, expires });
 
 /** Runs a command in this process. */
@@ -37,8 +34,8 @@ describe('keys while a server uses the same folder', () => {
     const key = (await keys(server, add('used'))).stdout.trim();
     expect(await status(server.origin, key)).toBe(200);
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
-    // The server stores it asynchronously.
-    await until(async () => {
+    // The server stores it asynchronously. Tests of the key verifier, with fake time, check the delay.
+    await vi.waitFor(async () => {
       const { stdout } = await server.command(['keys', 'list']);
       expect(stdout).toMatch(new RegExp(String.raw`^used +${time} +- +${time} +-$`, 'm'));
     });

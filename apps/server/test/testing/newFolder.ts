@@ -21,7 +21,6 @@ export interface Ended extends Exit {
 export interface Folder {
   /** The path of the data folder, which does not exist yet. */
   readonly dataDir: string;
-  readonly start: (options?: RunOptions) => PetStoreProcess;
   /** Starts the process on a free port and waits until it listens. */
   readonly serve: (options?: RunOptions) => Promise<RunningServer>;
   /** Runs a command to its end. */
@@ -52,7 +51,6 @@ export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTe
   };
   return {
     dataDir,
-    start,
     serve: (options) => listening(start(options)),
     command: async (args, options) => {
       const { exited, stdout, stderr } = start({ ...options, args });

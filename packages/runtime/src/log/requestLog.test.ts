@@ -55,7 +55,14 @@ test.each([
     durationMs: 2.123,
     ...change,
   } as const;
-  report({ ...request, durationMs: request.durationMs + 0.0004, procedures: ['a', 'b'], calls: 2, bytesIn: 3, bytesOut: 4 });
+  report({
+    ...request,
+    durationMs: request.durationMs + 0.0004,
+    procedures: ['a', 'b'],
+    calls: 2,
+    bytesIn: 3,
+    bytesOut: 4,
+  });
   expect(lines()).toEqual([
     { ...request, ...fields, time: expect.any(Number), pid: process.pid, hostname: expect.any(String) },
   ]);

@@ -114,7 +114,9 @@ test('each called operation has failed calls with each code of a server error at
 });
 
 test.each([101, 200, 299, 304, 400, 499, 500, 599])('status %i is counted by its class', (status) => {
-  expect(count(calls, [{ status }])).toContain(`x_requests_total{rest,listPets,${Math.floor(status / 100)}xx} 1`);
+  expect(count(calls, [{ status }])).toContain(
+    `x_requests_total{rest,listPets,${Math.floor(status / 100)}xx} 1`,
+  );
 });
 
 test('2xx, 4xx and 5xx of an operation are exported at 0, and other classes only once they occurred', () => {
