@@ -1,4 +1,4 @@
-import type { RequestRecord, TraceIds } from 'trpc-gateway';
+import type { RequestRecord } from 'trpc-gateway';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { syncResult } from '../hooks.ts';
@@ -97,25 +97,21 @@ export function requestLog(log: Logger, { requests, kindOf }: RequestLogOptions)
       const isCounted = error === undefined || kind !== undefined;
       if (isCounted && !isFirst(key, level, { status, limit, ...kind })) return;
     }
-    const { requestId, protocol } = requestRecord;
-    const durationMs = roundToMicroseconds(requestRecord.durationMs);
-    const method = truncate(requestRecord.method);
-    const path = truncate(requestRecord.path);
-    const operation = requestRecord.operation && truncate(requestRecord.operation);
-    const trace = requestRecord.trace && traceFields(requestRecord.trace);
+    const { method, operation, path, protocol, requestId, trace } = requestRecord;
     const request = {
       requestId,
-      method,
-      path,
+      method: truncate(method),
+      path: truncate(path),
       protocol,
-      operation,
+      operation: operation && truncate(operation),
       status,
-      durationMs,
+      durationMs: roundToMicroseconds(requestRecord.durationMs),
       limit,
       codes: callErrors && distinctCodes(callErrors),
       isReplay: requestRecord.isReplay || undefined,
       reason,
-      ...trace,
+      // The field names of OpenTelemetry for logs.
+      ...(trace && { trace_id: trace.traceId, span_id: trace.spanId }),
     };
     log[level](
       error === undefined ? request : { ...request, err: error },
@@ -155,6 +151,3 @@ function truncate(text: string): string {
 
 /** Rounds to microseconds. Formatting all digits costs more than the rest of a line. */
 const roundToMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
-
-/** The field names of OpenTelemetry for logs. */
-const traceFields = ({ spanId, traceId }: TraceIds) => ({ trace_id: traceId, span_id: spanId });
