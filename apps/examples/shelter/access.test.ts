@@ -1,5 +1,5 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newShelter, sharedShelter } from './testing/newShelter.ts';
 import type { ShelterRouter } from './router.ts';
 
@@ -48,7 +48,6 @@ test('a user who renews the token keeps its idempotency keys, and another user h
 
 test('a user who makes more calls than callsPerMinute gets 429, with a renewed token too, and visitors are served', async () => {
   const limited = await newShelter('embedded', { callsPerMinute: 12 });
-  onTestFinished(() => limited.close());
   const upload = async () => {
     const headers = bearer(await limited.token('ada', 'animals:write'));
     const body = new FormData();

@@ -1,5 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { newShelter, sharedShelter, stores } from './testing/newShelter.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedShelter, stores } from './testing/newShelter.ts';
 
 describe.each(stores)('animals on the %s store', (store) => {
   const shelter = sharedShelter(store);
@@ -24,26 +24,5 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(await shelter.rest('GET', path)).toMatchObject({ status: 404 });
     expect(await shelter.rest('PATCH', path, { name: 'Max' })).toMatchObject({ status: 404 });
     expect(await shelter.rest('DELETE', path)).toMatchObject({ status: 404 });
-  });
-
-  test('POST /animals and /categories with an Idempotency-Key create one record, and repeats get the same response, also after a restart', async () => {
-    const own = await newShelter(store);
-    onTestFinished(() => own.close());
-    const addCategory = () =>
-      own.rest('POST', '/categories', { name: 'Dogs' }, { 'idempotency-key': 'key-1' });
-    const addAnimal = (name: string) =>
-      own.rest('POST', '/animals', { ...rex, name }, { 'idempotency-key': 'key-1' });
-    const [category, animal] = [await addCategory(), await addAnimal('Rex')];
-    expect([category, animal]).toMatchObject([
-      { status: 201, isReplayed: false },
-      { status: 201, isReplayed: false },
-    ]);
-    expect(await addAnimal('Rex')).toEqual({ ...animal, isReplayed: true });
-    await own.restart();
-    expect(await addCategory()).toEqual({ ...category, isReplayed: true });
-    expect(await addAnimal('Rex')).toEqual({ ...animal, isReplayed: true });
-    expect(await addAnimal('Max')).toMatchObject({ status: 422 });
-    expect((await own.rest('GET', '/categories')).body).toHaveLength(1);
-    expect((await own.rest('GET', '/animals')).body).toHaveLength(1);
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { startService } from '@petstore/testing/serviceProcess';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { newShelter } from './testing/newShelter.ts';
 
 test('main.ts without ISSUER prints what is missing and ends with code 1', async () => {
@@ -19,7 +19,6 @@ test('main.ts without ISSUER prints what is missing and ends with code 1', async
 test('the shelter has a docs page, and an OpenAPI document that passes the recommended rules of Redocly', async () => {
   const folder = await temporaryFolder();
   const shelter = await newShelter('embedded');
-  onTestFinished(() => shelter.close());
   const file = join(folder, 'openapi.json');
   expect(await (await fetch(`${shelter.origin}/docs`)).text()).toContain('docs/scalar.js');
   await writeFile(file, await (await fetch(`${shelter.origin}/openapi.json`)).text());

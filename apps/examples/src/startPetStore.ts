@@ -1,22 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listening, startService } from '@petstore/testing/serviceProcess';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { onTestFinished } from 'vitest';
 
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url));
 
-export interface PetStore {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  /** A valid API key. */
-  readonly key: string;
-  readonly close: () => Promise<void>;
-}
-
-/** Starts an empty pet store on a free port of 127.0.0.1, as a separate process: an application is executed, not imported. */
-export async function startPetStore(): Promise<PetStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+/**
+ * Starts an empty pet store on a free port of 127.0.0.1 until the test ends, as a separate process: an application is executed, not
+ * imported.
+ * @returns scheme, host and port, and a valid API key
+ */
+export async function startPetStore(): Promise<{ readonly origin: string; readonly key: string }> {
+  const folder = await temporaryFolder();
   const key = 'a-key-for-the-examples-0123456789';
   const service = startService(process.execPath, [main], {
     env: {
@@ -28,14 +24,10 @@ export async function startPetStore(): Promise<PetStore> {
       MAX_QUEUE_MS: '60000',
     },
   });
-  const close = async () => {
+  onTestFinished(async () => {
     service.child.kill('SIGTERM');
     await service.exited;
-    await rm(folder, { recursive: true, force: true });
-  };
-  const { origin } = await listening(service).catch(async (error: unknown) => {
-    await close();
-    throw error;
   });
-  return { origin, key, close };
+  const { origin } = await listening(service);
+  return { origin, key };
 }

@@ -2,10 +2,10 @@ import { networkInterfaces } from 'node:os';
 import { collections, type Store, StoreError } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/embedded-store';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { reservePort } from 'trpc-gateway/serve';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startServer } from './serve.ts';
 import { startServerInProcess } from '../test/testing/startServerInProcess.ts';
+import { takenPort } from '../test/testing/takenPort.ts';
 import { readConfiguration } from './configuration/configuration.ts';
 
 /** Opens a store in a new folder that counts `close`. @param change returns replacements of methods */
@@ -18,11 +18,10 @@ async function countingStore(change: (store: Store) => Partial<Store> = () => ({
 }
 
 test('startServer closes the store if the port is in use', async () => {
-  const taken = await reservePort('127.0.0.1', 0, false);
-  onTestFinished(() => taken.release());
+  const PORT = await takenPort();
   const { close, openStore } = await countingStore();
-  const configuration = readConfiguration({ PORT: String(taken.port), LOG_LEVEL: 'silent' });
-  await expect(startServer(configuration, { openStore })).rejects.toThrow(`PORT is ${taken.port}`);
+  const configuration = readConfiguration({ PORT, LOG_LEVEL: 'silent' });
+  await expect(startServer(configuration, { openStore })).rejects.toThrow(`PORT is ${PORT}`);
   expect(close).toHaveBeenCalledOnce();
 });
 

@@ -1,5 +1,5 @@
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { spawnSync } from 'node:child_process';
+import { canRunUnprivileged, unprivilegedUser } from '@petstore/testing/unprivilegedUser';
 import {
   appendFile,
   chmod,
@@ -17,14 +17,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
 import { readInProcess } from './testing/runStoreProcess.ts';
 import { collections } from '@petstore/core';
-
-const isRoot = process.getuid?.() === 0;
-/** As root, processes run as another user, because root may read and write everything. */
-const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
-const readSources = ['-e', `require('node:fs').readFileSync(${JSON.stringify(import.meta.filename)})`];
-const canRun = !isRoot || spawnSync(process.execPath, readSources, user).status === 0;
-if (!canRun)
-  process.stderr.write('SKIPPED: a folder without permissions; only root can run Node with these sources.\n');
 
 let folder: string;
 let dataDir: string;
@@ -130,7 +122,9 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-describe.skipIf(!canRun)('a folder without permissions', () => {
+describe.skipIf(!canRunUnprivileged)('a folder without permissions', () => {
+  // Those of this process, unless it is root's.
+  const { uid = -1, gid = -1 } = unprivilegedUser;
   const forbidden = {
     code: 'forbidden',
     message: expect.stringMatching(
@@ -155,18 +149,18 @@ describe.skipIf(!canRun)('a folder without permissions', () => {
       'a read-only data file',
       async () => {
         await (await openEmbeddedStore({ dataDir, collections })).close();
-        if (isRoot) await chown(dataDir, 65_534, 65_534);
+        await chown(dataDir, uid, gid);
         await chmod(join(dataDir, 'petstore.mdb'), 0o444);
       },
     ],
   ])('openEmbeddedStore fails with forbidden for %s', async ([, prepare]) => {
     await prepare();
-    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+    expect(await readInProcess(dataDir, unprivilegedUser)).toEqual(forbidden);
   });
 
   test('openEmbeddedStore succeeds for the same user with permissions', async () => {
     await mkdir(dataDir, { mode: 0o700 });
-    if (isRoot) await chown(dataDir, 65_534, 65_534);
-    expect(await readInProcess(dataDir, user)).toBe('read');
+    await chown(dataDir, uid, gid);
+    expect(await readInProcess(dataDir, unprivilegedUser)).toBe('read');
   });
 });

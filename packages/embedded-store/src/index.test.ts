@@ -6,8 +6,7 @@ storeContract(
   'embedded',
   async () => {
     const data = { dataDir: await temporaryFolder(), maxReservations: contractReservations };
-    // The folder is removed when the test ends.
-    return { open: (options) => openEmbeddedStore({ ...data, ...options }), remove: async () => {} };
+    return (options) => openEmbeddedStore({ ...data, ...options });
   },
   { gaplessIds: true },
 );

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Creates a temporary folder that is removed when the test ends. */
-export async function temporaryFolder(): Promise<string> {
+/** Creates a temporary folder. @param atEnd registers its removal. Default: `onTestFinished` */
+export async function temporaryFolder(
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startService } from 'trpc-gateway-runtime';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { startIssuer } from '../issuer.ts';
 import type { ShelterRouter } from '../router.ts';
 import { type ShelterOptions, shelterService } from '../service.ts';
@@ -15,10 +13,18 @@ const allScopes = 'animals:write adoptions:read adoptions:write audits:read';
 export const stores: readonly ('embedded' | 'mongodb')[] =
   mongodbUri === undefined ? ['embedded'] : ['embedded', 'mongodb'];
 
-/** Starts an empty shelter on one of the stores, with an issuer of tokens and with clients of a user with all scopes. */
-export async function newShelter(store: (typeof stores)[number], settings: Partial<ShelterOptions> = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'shelter-'));
+/**
+ * Starts an empty shelter on one of the stores, with an issuer of tokens and with clients of a user with all scopes.
+ * @param atEnd registers its end. Default: `onTestFinished`
+ */
+export async function newShelter(
+  store: (typeof stores)[number],
+  settings: Partial<ShelterOptions> = {},
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+) {
+  const dataDir = await temporaryFolder(atEnd);
   const database = store === 'mongodb' ? testDatabase() : undefined;
+  if (database) atEnd(database.drop);
   const issuer = await startIssuer();
   const options: ShelterOptions = {
     adminPort: 0,
@@ -32,6 +38,10 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
   };
   const service = shelterService(options);
   let running = await startService(service);
+  atEnd(async () => {
+    await running.close();
+    issuer.close();
+  });
   const { origin } = running;
   const authorization = `Bearer ${await issuer.token('ada', allScopes)}`;
   const headers = { authorization };
@@ -62,12 +72,6 @@ export async function newShelter(store: (typeof stores)[number], settings: Parti
       running = await startService(service);
       return running.origin;
     },
-    async close() {
-      await running.close();
-      issuer.close();
-      await rm(dataDir, { recursive: true, force: true });
-      await database?.drop();
-    },
   };
 }
 
@@ -78,10 +82,9 @@ export function sharedShelter(store: (typeof stores)[number] = 'embedded'): Shel
   // Filled before the first test.
   const shelter = {} as Shelter;
   beforeAll(async () => {
-    Object.assign(shelter, await newShelter(store));
+    Object.assign(shelter, await newShelter(store, {}, afterAll));
     for (const name of ['Dogs', 'Cats']) await shelter.client.createCategory.mutate({ name });
   });
-  afterAll(() => shelter.close());
   return shelter;
 }
 

@@ -1,6 +1,6 @@
 import { connectTools } from '@petstore/testing/connectTools';
 import { providerProblems } from '@petstore/testing/providerProblems';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { answerTo, authorization, newAnswers, newQuestion } from './testing/newAnswers.ts';
 
 describe('an answer of a model on four processes', () => {
@@ -8,7 +8,6 @@ describe('an answer of a model on four processes', () => {
   beforeAll(async () => {
     service = await newAnswers();
   });
-  afterAll(() => service?.close());
 
   it('when the process of the model is killed, clients of the other processes get the reason lost', async () => {
     await expect.poll(service.workers).toHaveLength(4);

@@ -8,7 +8,7 @@ describe.skipIf(browserMissing())('an answer in a browser, from four processes',
   beforeAll(async () => {
     [service, browser] = await Promise.all([newAnswers(), startBrowser()]);
   });
-  afterAll(() => Promise.all([browser?.close(), service?.close()]));
+  afterAll(() => browser?.close());
 
   it.each([
     { name: 'the page with EventSource', path: '/', output: 'output' },

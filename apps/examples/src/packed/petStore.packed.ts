@@ -1,4 +1,4 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { startPetStore } from '../startPetStore.ts';
 import { build } from 'esbuild';
 import { readReadme } from '../readmes/readme.ts';
@@ -71,8 +71,7 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
     ['the lowest tRPC version of the peer range', `@${lowest}`],
     ['the newest tRPC 11', '@11'],
   ])('with %s, valid calls compile and run, and invalid ones do not compile', async (_, version) => {
-    const { origin, key, close } = await startPetStore();
-    onTestFinished(close);
+    const { origin, key } = await startPetStore();
     const { write, run } = await testProject([
       '@petstore/types',
       `@trpc/client${version}`,
@@ -99,8 +98,7 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
 
 describe('the React Query example in the README of @petstore/types', () => {
   it('the React Query example installs without --force, compiles, and renders the animals', async () => {
-    const { origin, key, close } = await startPetStore();
-    onTestFinished(close);
+    const { origin, key } = await startPetStore();
     const readme = await readReadme('packages/types/README.md');
     const [, install = ''] = /^npm install (.*react-query.*)$/m.exec(readme.blocks('sh').join('')) ?? [];
     const packages = install

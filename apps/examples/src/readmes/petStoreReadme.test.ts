@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startPetStore } from '../startPetStore.ts';
 import { curlLines, newSnippets, printedBy, readReadme } from './readme.ts';
 
@@ -6,8 +6,7 @@ const page = await readReadme('docs/clients.md');
 
 /** Starts a pet store with animals of these names. */
 async function serveAnimals(names: readonly string[] = []) {
-  const { origin, key, close } = await startPetStore();
-  onTestFinished(close);
+  const { origin, key } = await startPetStore();
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   for (const name of names) {
     const body = JSON.stringify({ name, categoryId: 1 });

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { selfSigned } from '@petstore/testing/selfSigned';
+import { canRunUnprivileged, unprivilegedUser } from '@petstore/testing/unprivilegedUser';
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../configuration/configuration.ts';
 import { apiKey, newFolder } from '../../test/testing/newFolder.ts';
 import { logLines } from '../../test/testing/petStoreProcess.ts';
 import { takenPort } from '../../test/testing/takenPort.ts';
-import { unprivilegedUser, canRunUnprivileged } from '../../test/testing/unprivilegedUser.ts';
 import { runCheck } from './check.ts';
 
 const check = (configuration: Configuration) => runCheck(configuration, {});

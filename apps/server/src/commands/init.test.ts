@@ -23,25 +23,20 @@ const missing = (dataDir: string) => ({
 
 describe('CREATE_STORE=never', () => {
   test.each([
-    ['a start', startAndStop],
-    ['--check', (configuration: Configuration) => runCheck(configuration, {})],
-  ])('with CREATE_STORE=never %s without its data folder fails and creates nothing', async (_, run) => {
+    ['a start without its data folder', startAndStop, false],
+    ['--check without it', (configuration: Configuration) => runCheck(configuration, {}), false],
+    ['a start on an empty folder, such as that of a missing mount,', startAndStop, true],
+  ])('with CREATE_STORE=never %s fails and creates nothing', async (_, run, hasFolder) => {
     const { dataDir, inProcess } = await newFolder();
+    if (hasFolder) await mkdir(dataDir, { mode: 0o700 });
     expect(await inProcess(run, never)).toEqual(missing(dataDir));
-    expect(existsSync(dataDir)).toBe(false);
+    expect(existsSync(dataDir) && (await readdir(dataDir))).toEqual(hasFolder && []);
   });
 
   test('with CREATE_STORE=never a start with WORKERS=2 without its data folder exits with code 1', async () => {
     const { command, dataDir } = await newFolder();
     expect(await command([], { env: { ...never, WORKERS: '2' } })).toEqual(missing(dataDir));
     expect(existsSync(dataDir)).toBe(false);
-  });
-
-  test('with CREATE_STORE=never a start on an empty folder, such as that of a missing mount, fails', async () => {
-    const { dataDir, inProcess } = await newFolder();
-    await mkdir(dataDir, { mode: 0o700 });
-    expect(await inProcess(startAndStop, never)).toEqual(missing(dataDir));
-    expect(await readdir(dataDir)).toEqual([]);
   });
 
   test('with CREATE_STORE=never keys add creates no store', async () => {

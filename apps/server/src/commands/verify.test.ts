@@ -26,16 +26,6 @@ async function zeroPagesWith({ dataDir }: Folder, text: string): Promise<void> {
   await writeFile(file, bytes);
 }
 
-/** Flips a bit in every occurrence of a text. */
-async function damageText({ dataDir }: Folder, text: string): Promise<void> {
-  const file = join(dataDir, 'petstore.mdb');
-  const bytes = await readFile(file);
-  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
-  }
-  await writeFile(file, bytes);
-}
-
 test('verify counts the records of a data folder while a server writes to it', async () => {
   const folder = await newFolder();
   await newUsedStock(folder);
@@ -63,7 +53,7 @@ test('verify names the table and position of a zeroed page, which aborts the rea
   const folder = await newFolder();
   await newUsedStock(folder);
   await zeroPagesWith(folder, 'animal 1500 ');
-  await damageText(folder, '"createdAt":1');
+  await zeroPagesWith(folder, '"createdAt":1');
   const { code, stdout, stderr } = await folder.command(['verify']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   const lines = stderr.split('\n');
@@ -71,7 +61,7 @@ test('verify names the table and position of a zeroed page, which aborts the rea
   expect(lines[1]).toMatch(
     /^ {2}animals: reading it beyond animal 1400 crashes LMDB \(SIGABRT: .*Assertion 'IS_LEAF\(mp\)' failed.*\)\.$/,
   );
-  expect(lines).toContain('  keys: the record of an API key is invalid.');
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}keys: LMDB cannot read it beyond entry 0 /));
 });
 
 test('verify does not call a record damaged that the schema of this version rejects', async () => {

@@ -6,9 +6,7 @@ import { pageCases } from './cases/pages.ts';
 import { rpcCases } from './cases/rpcCases.ts';
 import { apiKey, type Folder, newFolder } from '../testing/newFolder.ts';
 import { ready, type RunOptions } from '../testing/petStoreProcess.ts';
-import { subjectOf } from './subject.ts';
-
-type AtEnd = (end: () => Promise<void>) => void;
+import { type AtEnd, subjectOf } from './subject.ts';
 
 /**
  * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
@@ -31,19 +29,11 @@ export function petStoreConformance(
   options: RunOptions = {},
   newStore: (atEnd: AtEnd) => Promise<Pick<Folder, 'serve'>> = newFolder,
 ): void {
-  async function serve() {
-    const ends: (() => Promise<void>)[] = [];
-    const store = await newStore((end) => ends.unshift(end));
+  async function serve(atEnd: AtEnd) {
+    const store = await newStore(atEnd);
     const server = await store.serve({ ...options, env: { API_KEY: apiKey } });
     await ready(server);
-    return {
-      origin: server.origin,
-      apiKey,
-      async close() {
-        await server.stop();
-        for (const end of ends) await end();
-      },
-    };
+    return { origin: server.origin, apiKey };
   }
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {

@@ -11,11 +11,11 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 export interface Served {
   /** Scheme, host and port, without a trailing slash. */
   readonly origin: string;
-  /** An API key that is valid until `close`. */
   readonly apiKey: string;
-  /** Stops the server; requests afterwards fail to connect. */
-  close(): Promise<void>;
 }
+
+/** Registers a cleanup for the end of a test, or of a `describe`. */
+export type AtEnd = (end: () => Promise<void>) => void;
 
 /** A client of the pet store, with a valid key by default. */
 export interface Client extends HttpClient {
@@ -63,18 +63,17 @@ export interface Subject {
   own(prepare?: (client: Client) => Promise<void>): { readonly client: Client };
 }
 
-/** The subject of a `describe`, with one server. @param serve an empty store on a port; `close` removes it */
-export function subjectOf(serve: () => Promise<Served>): Subject {
+/**
+ * Creates the subject of a conformance run, with one shared server for the surrounding `describe`.
+ * @param serve starts an empty pet store on a free port, which ends with its data
+ */
+export function subjectOf(serve: (atEnd: AtEnd) => Promise<Served>): Subject {
   function own(prepare?: (client: Client) => Promise<void>) {
     let client: Client | undefined;
-    let close: (() => Promise<void>) | undefined;
     beforeAll(async () => {
-      const served = await serve();
-      close = () => served.close();
-      client = await connect(served);
+      client = await connect(await serve(afterAll));
       await prepare?.(client);
     });
-    afterAll(() => close?.());
     return {
       get client(): Client {
         if (!client) throw new Error('The server runs only while cases do.');
@@ -84,11 +83,7 @@ export function subjectOf(serve: () => Promise<Served>): Subject {
   }
 
   return Object.assign(own(), {
-    async start() {
-      const served = await serve();
-      onTestFinished(() => served.close());
-      return connect(served);
-    },
+    start: async () => connect(await serve(onTestFinished)),
     own,
   });
 }

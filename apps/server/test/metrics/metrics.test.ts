@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { compile, type CompilerOptions, everyCompiler } from '@petstore/testing/compile';
-import { reservePort } from 'trpc-gateway/serve';
+import { freePort } from '@petstore/testing/freePort';
 import { measuredEventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { expect, test, vi } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
@@ -9,10 +9,8 @@ import { createPet, listPets } from '../testing/petCalls.ts';
 
 /** Starts a server with metrics. @param change returns replacements for methods of the store */
 async function start(change: StoreChange = () => ({})) {
-  const reserved = await reservePort('127.0.0.1', 0, false);
-  reserved.release();
-  const admin = `http://127.0.0.1:${reserved.port}`;
-  const { origin } = await startServerInProcess({ ADMIN_PORT: String(reserved.port) }, change);
+  const ADMIN_PORT = String(await freePort());
+  const { origin } = await startServerInProcess({ ADMIN_PORT }, change);
   /** Sends a request with the valid key, unless the headers have another one. */
   const send = async (target: string, init?: RequestInit) => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
@@ -20,7 +18,7 @@ async function start(change: StoreChange = () => ({})) {
     await response.arrayBuffer();
     return response.status;
   };
-  const page = async () => (await fetch(`${admin}/metrics`)).text();
+  const page = async () => (await fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`)).text();
   /** Returns every series with its value. */
   const scrape = async () => {
     const series = (await page()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -28,12 +26,7 @@ async function start(change: StoreChange = () => ({})) {
       series.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
     );
   };
-  return {
-    origin,
-    page,
-    send,
-    scrape,
-  };
+  return { origin, page, send, scrape };
 }
 
 // That failed calls are counted over each protocol: packages/runtime/src/metrics/requestMetrics.test.ts.

@@ -1,3 +1,4 @@
+import { appRouter } from '@petstore/core';
 import { hasUws } from '@petstore/testing/forms';
 import { expect, test } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
@@ -22,7 +23,7 @@ test.each(
     { SERVER: 'node', WORKERS: '1', hasBinary: true, server: 'node', name: 'node:http', reason: undefined },
   ].filter(({ server }) => hasUws || server === 'node'),
 )(
-  'SERVER=$SERVER WORKERS=$WORKERS with binary: $hasBinary serves on $name, as reported by the log, --check and the metrics',
+  'SERVER=$SERVER WORKERS=$WORKERS with binary: $hasBinary serves on $name, as reported by the log, with its procedures and whether it created the store, by --check and the metrics',
   async ({ SERVER, WORKERS, hasBinary, server, name, reason }) => {
     const { serve, command } = await newFolder();
     const nodeArgs = hasBinary ? [] : withoutBinary;
@@ -30,7 +31,10 @@ test.each(
     const running = await serve({ nodeArgs, env });
     const first = logLines(running).find(({ msg }) => msg === 'listening');
     const version = server === 'uws' ? uwsVersion : `Node ${process.version}`;
-    expect(first).toMatchObject({ level: 30, server, version });
+    const procedures = { compiled: Object.keys(appRouter._def.procedures).length, trpc: 0 };
+    // Of several workers, each has opened the store.
+    const ofOne = WORKERS === '1' ? { created: true, procedures } : {};
+    expect(first).toMatchObject({ level: 30, server, version, ...ofOne });
     expect(first?.['fallbackReason']).toEqual(reason);
     const created = await createPet(running.origin);
     expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);

@@ -4,7 +4,7 @@ import { newFolder, type Folder } from './newFolder.ts';
 import type { RunOptions } from './petStoreProcess.ts';
 
 /** A database for one test, and the processes that the test starts on it. Both are removed when the test ends. */
-export interface Database extends Pick<Folder, 'start' | 'serve' | 'command'> {
+export interface Database extends Pick<Folder, 'serve' | 'command'> {
   readonly uri: string;
   readonly database: string;
 }
@@ -24,7 +24,6 @@ export async function newDatabase(
   return {
     uri,
     database,
-    start: (options) => folder.start(withDatabase(options)),
     serve: (options) => folder.serve(withDatabase(options)),
     command: (args, options) => folder.command(args, withDatabase(options)),
   };

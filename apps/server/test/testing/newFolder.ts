@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../src/configuration/configuration.ts';
 import { formatError } from '../../src/explain.ts';
@@ -22,7 +21,6 @@ export interface Ended extends Exit {
 export interface Folder {
   /** The path of the data folder, which does not exist yet. */
   readonly dataDir: string;
-  readonly start: (options?: RunOptions) => PetStoreProcess;
   /** Starts the process on a free port and waits until it listens. */
   readonly serve: (options?: RunOptions) => Promise<RunningServer>;
   /** Runs a command to its end. */
@@ -39,13 +37,11 @@ export const apiKey = 'a-key-for-the-tests-0123456789';
 
 /** @param atEnd registers the cleanup. Default: `onTestFinished` */
 export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Folder> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-  const dataDir = join(folder, 'data');
+  const dataDir = join(await temporaryFolder(atEnd), 'data');
   const started: PetStoreProcess[] = [];
   atEnd(async () => {
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all(started.map(({ exited }) => exited));
-    await rm(folder, { recursive: true, force: true });
   });
 
   const start = (options: RunOptions = {}) => {
@@ -55,7 +51,6 @@ export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTe
   };
   return {
     dataDir,
-    start,
     serve: (options) => listening(start(options)),
     command: async (args, options) => {
       const { exited, stdout, stderr } = start({ ...options, args });

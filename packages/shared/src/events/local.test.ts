@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
 import { memoryEventLog } from './memory.ts';
@@ -49,6 +49,9 @@ describe.each([
   ['in memory', openMemory],
   ['in a folder', openFolder],
 ])('the event log %s', (_where, open) => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
   /** Appends to another channel, so that the log checks all channels. */
   async function sweep(log: EventLog): Promise<void> {
     for (let at = 0; at < 20; at += 1) await log.append('other', String(at), { events: 10, ms: 3_600_000 });
@@ -56,8 +59,6 @@ describe.each([
 
   it('removes the events of a channel when their time has passed, and remembers for a day that they are missing', async () => {
     const log = await open();
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
     const first = await log.append('a', '1', brief);
     const last = await log.append('a', '2', brief);
     vi.advanceTimersByTime(1001);
@@ -79,8 +80,6 @@ describe.each([
 
   it('forgets a channel a day later: it begins again, and earlier ids get a resync', async () => {
     const log = await open();
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
     const id = await log.append('a', '1', brief);
     await log.append('a', '2', brief);
     vi.advanceTimersByTime(1001 + channelMemoryMs);
@@ -99,8 +98,6 @@ describe.each([
 
   it('gets no resync for a reader that has joined a channel after another one was forgotten', async () => {
     const log = await open();
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
     await log.append('a', '1', brief);
     vi.advanceTimersByTime(1001 + channelMemoryMs);
     await sweep(log);

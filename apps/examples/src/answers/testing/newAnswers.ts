@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { listening, logLines, startService } from '@petstore/testing/serviceProcess';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { afterAll } from 'vitest';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** The credential of the user who asks. */
 export const authorization = `Basic ${btoa('ada:demo')}`;
 
-/** Starts the service, whose model takes a tenth of a second for a word. */
+/** Starts the service until the tests of a file or a group end. Its model takes a tenth of a second for a word. */
 export async function newAnswers() {
-  const folder = await mkdtemp(join(tmpdir(), 'answers-'));
+  const folder = await temporaryFolder(afterAll);
   const env = {
     PATH: process.env['PATH'],
     PORT: String(await freePort()),
@@ -21,6 +21,7 @@ export async function newAnswers() {
     WORD_MS: '100',
   };
   const service = await listening(startService(process.execPath, [main], { env }));
+  afterAll(service.stop);
   return {
     origin: service.origin,
     /** Returns the log lines of the workers that listen. */
@@ -30,10 +31,6 @@ export async function newAnswers() {
       logLines(service)
         .filter((line) => line['msg'] === 'the model is called' && line['question'] === question)
         .map(({ pid }) => Number(pid)),
-    close: async () => {
-      await service.stop();
-      await rm(folder, { recursive: true });
-    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { describe } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 import { contractReservations, storeContract } from '../testing/contract.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
@@ -10,7 +10,8 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
       const { drop, ...database } = testDatabase();
       // Other tests share the machine.
       const limits = { maxReservations: contractReservations, operationTimeoutMs: 20_000 };
-      return { open: (options) => openMongodbStore({ ...database, ...limits, ...options }), remove: drop };
+      onTestFinished(drop);
+      return (options) => openMongodbStore({ ...database, ...limits, ...options });
     },
     { gaplessIds: false },
   );

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Store } from '../store.ts';
+import { describe, expect, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { measured } from '@petstore/testing/slowness';
@@ -8,13 +7,6 @@ import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 import { animals } from '../../procedures/animals.ts';
 import { collections } from '../../collections.ts';
 
-const closedPort = 'mongodb://127.0.0.1:1/';
-
-async function openClosedPort(uri = closedPort): Promise<Store> {
-  const store = await openMongodbStore({ uri, operationTimeoutMs: 1000, collections });
-  onTestFinished(() => store.close());
-  return store;
-}
 /** Returns an error with all its properties as text, as a logger may print it. */
 async function inspectError(failing: () => unknown): Promise<string> {
   try {
@@ -44,24 +36,12 @@ describe('a URI', () => {
       expect(text).not.toMatch(/alice|s3|cret/);
     },
   );
-
-  test('errors of an unreachable server do not contain the credentials of the URI', async () => {
-    const store = await openClosedPort(closedPort.replace('//', '//alice:s3cret@'));
-    for (const call of [
-      () => store.ready(),
-      () => store.collection(animals).create(pet),
-      () => store.collection(animals).get(1),
-    ]) {
-      const text = await inspectError(call);
-      expect(text).toContain('ECONNREFUSED');
-      expect(text).not.toMatch(/alice|s3cret/);
-    }
-  });
 });
 
 describe('an unreachable database', () => {
-  test('calls fail with unavailable, the first within its timeout and later ones immediately, and close resolves', async () => {
-    const store = await openClosedPort();
+  test('calls fail with unavailable, the first within its timeout and later ones immediately, without the credentials of the URI, and close resolves', async () => {
+    const uri = 'mongodb://alice:s3cret@127.0.0.1:1/';
+    const store = await openMongodbStore({ uri, operationTimeoutMs: 1000, collections });
     const start = performance.now();
     await expect(store.collection(animals).create(pet)).rejects.toMatchObject({
       name: 'StoreError',
@@ -70,7 +50,10 @@ describe('an unreachable database', () => {
     });
     expect(measured(performance.now() - start)).toBeLessThan(1500);
     const later = performance.now();
-    await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
+    const text = await inspectError(() => store.ready());
+    expect(text).toMatch(/code: 'unavailable'/);
+    expect(text).toContain('ECONNREFUSED');
+    expect(text).not.toMatch(/alice|s3cret/);
     await expect(async () => store.keys.find('hash')).rejects.toMatchObject({ code: 'unavailable' });
     // The first waited for the database, so a busy machine delays both.
     expect(measured(performance.now() - later)).toBeLessThan((later - start) / 2);

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe } from 'vitest';
+import { beforeEach, describe, onTestFinished } from 'vitest';
 import { animals } from '../../procedures/animals.ts';
-import type { MaybePromise, Store } from '../store.ts';
+import type { MaybePromise } from '../store.ts';
 import { createOnceCases } from './contract/createOnce.ts';
 import { endingCases } from './contract/endings.ts';
 import { keyCases } from './contract/keys.ts';
@@ -8,29 +8,31 @@ import { recordCases } from './contract/records.ts';
 import { secondCollectionCases } from './contract/secondCollection.ts';
 import {
   contractCollections,
+  type OpenStore,
   type StoreCapabilities,
   type StoreTest,
-  type StoreUnderTest,
 } from './contract/storeTest.ts';
 import { versionCases } from './contract/versions.ts';
 
 export { categories, Category, contractReservations } from './contract/storeTest.ts';
 
-/** Defines the tests that every store passes: docs/decisions.md#stores. Call it in a test file. */
+/**
+ * Defines the tests that every store passes: docs/decisions.md#stores. Call it in a test file.
+ * @param newData creates the data of a test, and removes it when the test has ended
+ */
 export function storeContract(
   name: string,
-  newData: () => MaybePromise<StoreUnderTest>,
+  newData: () => MaybePromise<OpenStore>,
   capabilities: StoreCapabilities,
 ): void {
   describe(`the store contract: ${name}`, () => {
-    let data: StoreUnderTest;
-    let opened: Store[];
+    let open: OpenStore;
     const t = {
       capabilities,
       async openAgain(definitions = contractCollections, options = {}) {
-        t.store = await data.open({ collections: definitions, ...options });
-        opened.push(t.store);
-        return t.store;
+        const store = await open({ collections: definitions, ...options });
+        onTestFinished(() => store.close());
+        return (t.store = store);
       },
       async reopen() {
         await t.store.close();
@@ -38,19 +40,13 @@ export function storeContract(
         return t.store;
       },
       async renew() {
-        await data.remove();
-        data = await newData();
+        open = await newData();
       },
     } as StoreTest;
 
     beforeEach(async () => {
-      data = await newData();
-      opened = [];
+      open = await newData();
       t.pets = (await t.openAgain()).collection(animals);
-    });
-    afterEach(async () => {
-      for (const each of opened) await each.close();
-      await data.remove();
     });
 
     recordCases(t);

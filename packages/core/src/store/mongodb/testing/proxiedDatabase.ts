@@ -20,14 +20,10 @@ export interface ProxiedDatabase {
 /** @param operationTimeoutMs default: longer than a busy machine needs. Only for operations that time out */
 export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<ProxiedDatabase> {
   const { uri: direct, database, drop } = testDatabase();
+  onTestFinished(drop);
   const proxy = await startFaultProxy(direct);
+  onTestFinished(() => proxy.close());
   const { uri } = proxy;
-  const stores: Store[] = [];
-  onTestFinished(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await proxy.close();
-    await drop();
-  });
   return {
     uri,
     database,
@@ -39,7 +35,7 @@ export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<Prox
     },
     async open(options) {
       const store = await openMongodbStore({ uri, database, operationTimeoutMs, collections, ...options });
-      stores.push(store);
+      onTestFinished(() => store.close());
       return store;
     },
   };

@@ -46,13 +46,8 @@ export const kennels = defineCollection({
   id: 'sequence',
 });
 
-/** The data of one test, which is empty. */
-export interface StoreUnderTest {
-  /** Opens the data. The stores that were opened before are closed. */
-  open(options: StoreOptions): Promise<Store>;
-  /** Removes the data. All stores are closed. */
-  remove(): Promise<void>;
-}
+/** Opens the data of one test, which is empty at first. The stores that were opened before are closed. */
+export type OpenStore = (options: StoreOptions) => Promise<Store>;
 
 /** The store of the running test. */
 export interface StoreTest {
