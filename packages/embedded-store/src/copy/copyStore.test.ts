@@ -6,6 +6,7 @@ import {
   StoreError,
 } from '@petstore/core/store';
 import { categories } from '@petstore/core/store/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { expect, test } from 'vitest';
 import { inDatabase, inFolder } from '../testing/testData.ts';
@@ -93,6 +94,21 @@ test.for([1, 2, 5])(
     expect(await animalsOf(to).records(0, 9_000)).toEqual(animalsUpTo(5_000));
   },
 );
+
+test('copyStore reads no further while four batches are being stored', async () => {
+  const [from, to] = [await newStore(9_000), await newStore()];
+  let storing = 0;
+  let most = 0;
+  const put: CollectionTransfer['put'] = async (records) => {
+    most = Math.max(most, (storing += 1));
+    await sleep(20);
+    const stored = await animalsOf(to).put(records);
+    storing -= 1;
+    return stored;
+  };
+  await copyStore(from, withPut(to, put));
+  expect(most).toBe(4);
+});
 
 test.for([
   ['a different animal', { ...animal(2), name: 'Max' }, 'a different animal 2 than the source'],
@@ -188,6 +204,9 @@ test.for([
       keys: 2,
       reservations: 2,
     });
+    // A copy has the key of the deleted animal too.
+    const copy = await inFolder([animals, categories]);
+    expect(await copyStore(target, copy)).toMatchObject({ reservations: 2 });
     const [copied, copiedKinds] = [target.collection(animals), target.collection(categories)];
     expect(await allOf(copied)).toEqual(await allOf(pets));
     expect(await allOf(copiedKinds)).toEqual(await allOf(kinds));
