@@ -46,7 +46,7 @@ const optionsHeaders = (resource: Resource): Header[] => [
   ...[...resource.values()].flatMap(({ operation }) => operation?.input.body?.accepts ?? []),
 ];
 
-/** Creates REST. The first problem decides: path 404, method 405, media type 415, size 413, input 400. */
+/** Creates the REST protocol. Checks in order: path 404, method 405, media type 415, size 413, input 400. */
 export function createRestProtocol(
   settings: RestSettings,
 ): Protocol<RestTarget> & { readonly routeOf: (path: string) => string | undefined } {

@@ -25,7 +25,7 @@ export class Socket {
   ctx: unknown = undefined;
   /** The error of `createContext`, which is the error of every call. */
   contextError: TRPCError | undefined = undefined;
-  /** Open calls. Not a `Set`, which keeps them until a full collection (see `Deadlines`): 38% of a query. */
+  /** Open calls. A `Set` would keep them until a full collection (`Deadlines`): 38% of an async query. */
   readonly running: OpenCall[] = [];
   readonly subscriptions: OpenSubscriptions;
   readonly context: RequestContext;
