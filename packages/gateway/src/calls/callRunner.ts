@@ -71,8 +71,7 @@ export class CallRunner implements RequestPolicy {
     index: number,
     shared: CallContext,
   ): void {
-    // Checked again for each call: other calls may have started while the body, the credential or the context was
-    // awaited, and those of a batch that find no place fail alone.
+    // Again for each call: others may have started meanwhile, and calls of a batch that find no place fail alone.
     if (this.#deadlines.size >= this.#maxInFlight) {
       request.settle(index, new Failure(this.#overload()));
       return;
@@ -106,10 +105,7 @@ export class CallRunner implements RequestPolicy {
     );
   }
 
-  /**
-   * Waits for a policy, as `wait` does, with a deadline of its own.
-   * @returns a promise that rejects with a `TRPCError`: the error of the promise, or a `LimitError` at the deadline
-   */
+  /** Waits for a policy, with its own deadline. Rejects with a `TRPCError`: its error, or a `LimitError`. */
   waitForPolicy<Result>(promise: Promise<Result>, { request }: CallContext): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.wait(promise, new CallContext(request), (outcome) => {

@@ -7,9 +7,8 @@ const { IPv4, IPv6 } = ipaddr;
 type Address = ReturnType<typeof ipaddr.process>;
 
 /**
- * Returns the address by which a client is counted: an IPv4 address, or the /64 network of an IPv6 address, because one
- * customer usually has a whole /64. `''` if the client has disconnected. The result is remembered per request, because
- * the adapter does not know the address of a WebSocket after it was opened.
+ * Returns the address by which a client is counted: IPv4, or the /64 network of IPv6, which one customer usually has
+ * whole. `''` after a disconnect. Remembered per request: adapters do not know the address of an open WebSocket.
  */
 export type ClientAddress = (request: HttpRequest) => string;
 
@@ -28,8 +27,7 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
     let client = parseAddress(request.remoteAddress());
     if (client === undefined) return '';
     if (trusted.length > 0 && isTrusted(client)) {
-      // Each proxy appends the address of its client. Read backwards: an entry is trustworthy if a trusted proxy wrote
-      // it.
+      // Backwards: each proxy appends its client's address, and an entry of a trusted proxy can be trusted.
       for (const hop of forwardedFor(request).toReversed()) {
         const address = parseAddress(hop);
         if (address === undefined) break;

@@ -6,10 +6,7 @@ import type { CallContext } from './requestContext.ts';
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
-  /**
-   * Whether it reads the async iterables of outputs. Otherwise they are ended after `settle`, which encodes an output as
-   * JSON or keeps it for that.
-   */
+  /** Whether it reads the async iterables of outputs. Otherwise, they are ended after `settle`. */
   readonly readsIterables?: boolean;
   /** Receives the outcome of a call that ended after its deadline. Streams are discarded instead. */
   settleLate?(index: number, outcome: unknown): void;
@@ -32,13 +29,10 @@ export class PendingCall {
 }
 
 /**
- * Expires pending calls after `callTimeoutMs`, or after the timeout of their context. All calls share one timer, because
- * nearly every call ends long before its deadline.
- *
- * Pending calls form a linked list. With a `Set`, every pending call stayed in memory until a full garbage collection,
- * which doubled the time of a query with an async resolver: when a set grows, V8 links the old table to the new one, so
- * a dead table in the old generation keeps all later tables and their entries alive (nepotism; `npm run bench`, case
- * query).
+ * Expires pending calls after `callTimeoutMs`, or their context's timeout. All share one timer, as nearly every call
+ * ends long before. They form a linked list: a `Set` kept every call until a full garbage collection and doubled the
+ * time of a query with an async resolver. V8 links the table of a grown set to the new one, so a dead table in the old
+ * generation keeps all later ones alive (nepotism; `npm run bench`, case query).
  */
 export class Deadlines {
   readonly #timeoutMs: number;

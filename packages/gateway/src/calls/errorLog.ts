@@ -20,10 +20,7 @@ export function logUnexpected(
   }
 }
 
-/**
- * Makes text of a client safe to log: it replaces control characters, which terminals interpret, and limits the length,
- * since a request target may have 16 KiB.
- */
+/** Makes text of a client safe to log: replaces control characters, and limits a target of up to 16 KiB. */
 function oneLine(text: string): string {
   const printable = text.slice(0, maxCharacters).replaceAll(/[^\x20-\x7e]/g, '?');
   return text.length > maxCharacters ? `${printable}…` : printable;

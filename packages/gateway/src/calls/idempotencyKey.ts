@@ -11,9 +11,8 @@ const unquotedKey = /^[!#-~][!-~]{0,254}$/;
 export const idempotencyKeyPattern = new RegExp(`${unquotedKey.source}|${quotedKey.source}`);
 
 /**
- * Reads the `Idempotency-Key` of a request; `undefined` without one. A key is the same with and without quotes.
- * @throws {TRPCError} `BAD_REQUEST` if the key is not 1 to 255 visible ASCII characters, if there are several, or if
- *   the procedure requires a key and there is none
+ * Reads the `Idempotency-Key`; the same with and without quotes, `undefined` without one.
+ * @throws {TRPCError} `BAD_REQUEST` if not 1 to 255 visible ASCII characters, repeated, or required and missing
  */
 export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotencyKey']): string | undefined {
   if (!request.hasHeader(keyHeader)) {

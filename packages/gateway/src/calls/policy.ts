@@ -135,7 +135,6 @@ export interface PolicySteps<Each> {
   readonly early: readonly Each[];
   /** Policies with `complete`, in the order in which they run. */
   readonly completing: readonly Each[];
-  /** Policies with `settled`. */
   readonly settling: readonly Each[];
 }
 
@@ -159,18 +158,12 @@ const policyRules: OptionRules<Policy> = {
   settled: callback,
 };
 
-/**
- * Checks the option `policies`.
- * @throws {GatewayError} with a line for each problem of the first policy that has one
- */
+/** Checks the option `policies`. @throws {GatewayError} for the first invalid one, a line per problem */
 export function requirePolicies(policies: readonly Policy<never, never>[]): void {
   for (const [index, policy] of policies.entries()) requireOptions(`policies[${index}]`, policy, policyRules);
 }
 
-/**
- * Runs `admit` of policies in order, until one rejects the request. It never throws and never rejects.
- * @param policies policies with `admit`
- */
+/** Runs `admit` of policies in order until one rejects the request. It never throws and never rejects. */
 export function admit<Context>(
   policies: readonly PolicyFor<Context, never>[],
   context: Context,
@@ -219,10 +212,7 @@ export function complete<Context, Response>(
   return undefined;
 }
 
-/**
- * Runs `settled` of policies, all at once. It never throws.
- * @returns a promise if one of them waits or fails, which rejects with the error of one of them when all have ended
- */
+/** Runs `settled` of all at once, without a throw: a promise rejects with one's error when all have ended. */
 export function settle<Context>(
   policies: readonly PolicyFor<Context, never>[],
   context: Context,

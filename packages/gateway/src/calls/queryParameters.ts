@@ -7,10 +7,7 @@ export const tooManyFields = (limit: number): LimitError =>
     message: `The body has more than ${limit} fields.`,
   });
 
-/**
- * Checks the number of parameters in a query string, or in a body of `application/x-www-form-urlencoded`.
- * @throws {LimitError} if there are more than `limit`
- */
+/** Counts parameters of a query or an urlencoded form. @throws {LimitError} if there are more than `limit` */
 export function rejectManyParameters(text: string, limit: number, where: 'query' | 'form' = 'query'): void {
   // `limit + 1` parameters need at least `limit` separators. Common queries are shorter and need no scan.
   if (text.length < limit) return;

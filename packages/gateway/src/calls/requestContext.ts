@@ -120,15 +120,11 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   kind: PolicyContext['kind'] = 'request';
   /** The properties of the request that the protocol has read for the policies. */
   target: Target = noTarget;
-  /** Data of the service's policies. */
   data: object = noData;
   /** The errors of the calls of a batch that a policy has rejected while it admitted others, by their index. */
   rejectedCalls: ReadonlyMap<number, TRPCError> | undefined = undefined;
-  /** The challenges of a 401. */
   challenges: readonly string[] | undefined = undefined;
-  /** The value of the `RateLimit` header. */
   rateLimit: string | undefined = undefined;
-  /** What has happened to its calls. */
   readonly outcome = new RequestOutcome();
 
   constructor(request: HttpRequest, protocol: ProtocolName, startedAt: number) {
@@ -142,7 +138,6 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     return new RequestVia(this);
   }
 
-  /** The called procedures, one per call. */
   get procedures(): readonly Procedure[] {
     return this.target.procedures.filter((procedure) => procedure !== undefined);
   }

@@ -47,7 +47,6 @@ export class RequestOutcome {
     (this.failedCodes ??= new Map()).set(index, isAborted ? 'CLIENT_CLOSED_REQUEST' : this.errorCode);
   }
 
-  /** Records the code of an error that ends the whole request, and so each of its calls. */
   endedWith(code: string): void {
     this.errorCode = code;
     if (!this.isLate) this.requestCode = code;

@@ -9,11 +9,7 @@ export const isLarger = (text: string, maxBytes: number): boolean =>
 const isTooLongForString = (cause: unknown): boolean =>
   cause instanceof RangeError && /^(?:Invalid string length|Out of memory)$/.test(cause.message);
 
-/**
- * Serializes a response as JSON; `undefined` for values that JSON does not have.
- * @param replacer the `replacer` of `JSON.stringify`
- * @throws {LimitError} `response-bytes` if the text is too large
- */
+/** Serializes as JSON; `undefined` for what JSON does not have. @throws {LimitError} `response-bytes` */
 export function boundedJson(
   value: unknown,
   maxBytes: number,
@@ -29,10 +25,7 @@ export function boundedJson(
   throw responseTooLarge(maxBytes);
 }
 
-/**
- * Checks the size of two texts that are sent together.
- * @throws {LimitError} `response-bytes` if they are too large
- */
+/** Checks the size of two texts that are sent together. @throws {LimitError} `response-bytes` */
 export function requireBytes(text: string, other: string, maxBytes: number): void {
   const length = text.length + other.length;
   if (length * 3 <= maxBytes) return;

@@ -23,10 +23,7 @@ const reservedMethods: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNEC
 /** The routes beside the router, by path and method; `HEAD` is that of `GET`. Paths are compared exactly. */
 export type RouteTable = Map<string, Map<string, RouteHandler>>;
 
-/**
- * Reads the option `routes`.
- * @throws {GatewayError} for an invalid key, a value that is not a function, and two routes with the same method and path
- */
+/** Reads the option `routes`. @throws {GatewayError} for an invalid key, a non-function, a repeated route */
 export function readRoutes(routes: Routes): RouteTable {
   const table: RouteTable = new Map();
   for (const [key, handler] of Object.entries(routes)) {

@@ -35,10 +35,7 @@ export const metadataPath = '/.well-known/oauth-protected-resource';
 export interface ProtectedResource {
   /** The path that serves the metadata. */
   readonly path: `/${string}`;
-  /**
-   * Returns the metadata.
-   * @param scopes all scopes that any procedure requires
-   */
+  /** Returns the metadata. `scopes` are all that any procedure requires. */
   document(scopes: readonly string[]): object;
 }
 
@@ -51,9 +48,8 @@ export interface Scheme<Identity = unknown> {
   /** The header to send, for the message of a 401: `"Authorization: Bearer <token>"`. */
   readonly usage: string;
   /**
-   * Where the scheme reads its credential, such as a cookie, if it claims every credential there. Two schemes with the
-   * same value are an error, because the second would never be used. `undefined` if it leaves some credentials to other
-   * schemes.
+   * Where the scheme reads its credential, such as a cookie, if it claims every credential there; `undefined` if it
+   * leaves some to others. Two schemes with the same value are an error: the second would never be used.
    */
   readonly reads?: string | undefined;
   /** The header that contains the credential, in lower case. A request that has it twice is rejected with 401. */
@@ -72,10 +68,7 @@ export interface Scheme<Identity = unknown> {
   readonly document: SecurityScheme;
   /** The RFC 9728 metadata to serve, if any. */
   readonly protectedResource?: ProtectedResource | undefined;
-  /**
-   * Reads the credential of a request.
-   * @returns `undefined` if the request has no credential of this scheme, `null` if the credential is malformed
-   */
+  /** Reads the credential: `undefined` if there is none of this scheme, `null` if it is malformed. */
   read(source: HeaderSource, request: HttpRequest): string | null | undefined;
   readonly verify: Verify<Identity>;
   /** Returns the scopes of an identity, synchronously. Without it, the scheme cannot call procedures that require scopes. */

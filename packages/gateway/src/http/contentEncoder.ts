@@ -21,11 +21,9 @@ interface Runtime {
 }
 
 /**
- * Returns the encoders that the runtime has, by content coding; none without `node:zlib`. It is no import: on a runtime
- * without Node's built-ins, that would end the start of every gateway.
- *
- * The levels are those of equal sizes, and the windows of streams are small, since each is kept while its stream is open.
- * docs/gateway/compression.md has the figures.
+ * Returns the runtime's encoders by content coding; none without `node:zlib`, whose import would end every gateway's
+ * start there. The levels are those of equal sizes, and windows of streams are small, since each is kept while its
+ * stream is open. docs/gateway/compression.md has the figures.
  */
 export function contentEncoders(): ReadonlyMap<ContentCoding, ContentEncoder> {
   const encoders = new Map<ContentCoding, ContentEncoder>();
@@ -115,9 +113,8 @@ export function encodeBody(
 const flushSize = 16 * 1024;
 
 /**
- * A stream in a content coding. What its source has at once is encoded together, since each flush takes bytes; when the
- * source has to wait, all that it has yielded is sent. One chunk is requested ahead, further ones when the network has
- * taken those before.
+ * A stream in a content coding. What its source has at once is encoded together, since a flush takes bytes; when it has
+ * to wait, all is sent. One chunk is requested ahead, further ones when the network has taken those before.
  */
 class EncodedStream implements BodyStream {
   readonly #encoder: ContentEncoder;

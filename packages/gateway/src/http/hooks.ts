@@ -1,7 +1,6 @@
 import { isThenable } from './maybePromise.ts';
 
-// The two ways to call a function of the service. Neither lets one that fails, or returns a promise that rejects, end the
-// process.
+// Two ways to call a function of the service. A throw or a rejected promise does not end the process in either.
 
 /**
  * Calls a function of the service whose failure must not change a response, such as a log that is unavailable.

@@ -15,10 +15,7 @@ const maxHeadBytes = 8192;
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Returns the boundary of a `Content-Type`.
- * @throws {MultipartError} if it has none, or one of more than 70 characters (RFC 2046 §5.1.1)
- */
+/** Returns the boundary. @throws {MultipartError} without one, or over 70 characters (RFC 2046 §5.1.1) */
 export function boundaryOf(contentType: string): string {
   const [, quoted, unquoted] =
     /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70})(?=[\s;]|$))/i.exec(contentType) ?? [];
@@ -30,10 +27,9 @@ export function boundaryOf(contentType: string): string {
 }
 
 /**
- * Parses a body while it arrives. Yields the head of each part, then the part's bytes in pieces. A piece shares no
- * memory with anything else. The body is read only as far as needed for the next item, and at most a chunk and a head
- * are buffered. @remix-run/multipart-parser 0.16.3 holds each part in memory, busboy needs Node's streams, and multipasta 0.2.8
- * has no backpressure.
+ * Parses a body while it arrives: the head of each part, then its bytes in pieces with memory of their own. It reads as
+ * far as the next item needs, and buffers at most a chunk and a head. @remix-run/multipart-parser 0.16.3 holds each
+ * part in memory, busboy needs Node's streams, and multipasta 0.2.8 has no backpressure.
  * @throws {MultipartError} for an invalid body
  */
 export async function* parseMultipart(

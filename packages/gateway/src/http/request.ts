@@ -68,10 +68,7 @@ export const hasContentEncoding = (request: HttpRequest): boolean =>
   (request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity' ||
   request.isRepeated?.('content-encoding') === true;
 
-/**
- * Returns the body of a request as a stream. A chunk is read from the request only when the consumer reads one.
- * @param toError converts the error of a body that cannot be read into the error of the stream
- */
+/** Returns a body as a stream, read as its consumer reads. `toError` converts a failure to read it. */
 export function byteStream(
   request: HttpRequest,
   maxBytes: number,

@@ -44,9 +44,8 @@ const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$
 const writableNames = new Set<string>();
 
 /**
- * Whether an adapter may write a header. uWebSockets.js writes CR and LF unchanged: in a value they would start another
- * header or another response (response splitting). A name or value that is not a string is rejected, too, in case a
- * service ignores the types.
+ * Whether an adapter may write a header: both are strings, in case a service ignores the types, without CR and LF.
+ * uWebSockets.js writes those unchanged: they would start another header or response (response splitting).
  */
 export function isWritableHeader(header: Header): boolean {
   // Hot path: array destructuring would run an iterator.
@@ -78,10 +77,7 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
 
 export const isBodyStream = isAsyncIterable as (body: unknown) => body is BodyStream;
 
-/**
- * Ends a stream that will not be read, or not further. Errors are ignored here: the producer logs them.
- * @param reader the iterator of the stream, if it has been created
- */
+/** Ends a stream that will not be read further; its producer logs errors. `reader`: its iterator, if any. */
 export async function discardStream(
   stream: AsyncIterable<unknown>,
   reader?: AsyncIterator<unknown> & Partial<AsyncDisposable>,
@@ -97,8 +93,7 @@ export async function discardStream(
 }
 
 /**
- * Destroys a stream of Node, which holds its file open until then: its iterator does not do that before the first
- * `next`, nor while one is pending.
+ * Destroys a stream of Node, which holds its file open: its iterator does not before the first `next` or during one.
  * @returns whether it is a stream of Node
  */
 export function destroyNodeStream(stream: object): boolean {
@@ -110,10 +105,7 @@ export function destroyNodeStream(stream: object): boolean {
   return true;
 }
 
-/**
- * Wraps a stream to report its end.
- * @param onEnd called once when the iteration ends, with the error if it failed, and whether its reader has ended it before
- */
+/** Wraps a stream. `onEnd` is called once: with the error, if any, and whether the reader ended it. */
 export function reportedStream(
   source: BodyStream,
   onEnd: (error?: unknown, isCut?: boolean) => void,
@@ -149,11 +141,7 @@ export function reportedStream(
   };
 }
 
-/**
- * Checks that a value returned by user code is a response.
- * @param source names the code in the message, such as `The route GET /healthz`
- * @throws {TypeError} if it is not a response
- */
+/** Checks that `source`, such as `The route GET /healthz`, returned a response. @throws {TypeError} if not */
 export function requireResponse(value: unknown, source: string): HttpResponse {
   const { status, headers, body } = isObject(value) ? value : {};
   const hasHeaders = isObject(headers) ? Symbol.iterator in headers : Array.isArray(headers);
@@ -163,8 +151,7 @@ export function requireResponse(value: unknown, source: string): HttpResponse {
   );
 }
 
-// Node's `Buffer` encodes a short text in a fifth of the time of `TextEncoder`, and counts its bytes in a
-// twentieth.
+// Node's `Buffer` encodes a short text in a fifth of `TextEncoder`'s time, and counts its bytes in a twentieth.
 const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
 const textEncoder = new TextEncoder();
 
@@ -241,7 +228,6 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
   sharedHeaders: readonly Header[];
   body: HttpResponse['body'];
   nextCursor: string | number | bigint | undefined = undefined;
-  /** Whether it is the response to an earlier request. */
   isReplayed = false;
 
   constructor(
@@ -278,7 +264,6 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
     this.headers.push([name.toLowerCase(), value]);
   }
 
-  /** Removes all headers with this name. */
   delete(name: string): void {
     const lower = name.toLowerCase();
     if (hasName(this.headers, lower)) this.headers = withoutName(this.headers, lower);
@@ -296,10 +281,7 @@ export class OutgoingResponse implements HttpResponse, ResponseControls {
     this.body = undefined;
   }
 
-  /**
-   * Applies a status that a policy has set: 204, 205 and 304 remove the body.
-   * @throws {RangeError} if it is not an integer from 200 to 599
-   */
+  /** Applies a policy's status: 204, 205 and 304 remove the body. @throws {RangeError} if not 200 to 599 */
   applyStatus(): void {
     const { status } = this;
     if (!Number.isInteger(status) || status < 200 || status > 599) {

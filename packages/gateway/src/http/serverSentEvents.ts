@@ -9,7 +9,6 @@ export interface EventFormat {
   readonly start: string;
   /** Text after the last event. */
   readonly end: string;
-  /** Text that keeps an idle stream alive. */
   readonly ping: string;
   /** Formats a value of the iterator; may be empty. If it throws or rejects, the stream ends as for an error of the iterator. */
   event(value: unknown): string | Promise<string>;
@@ -44,9 +43,8 @@ const fullTextLength = 16_384;
 const maxSilentEvents = 100;
 
 /**
- * Writes the values of an async iterator as server-sent events. Events that are available at the same time are sent
- * together. From `fullTextLength` on, no value is requested until the network has taken the text (backpressure). Values
- * are requested one at a time.
+ * Writes an async iterator's values as server-sent events. What is available at once is sent together. From
+ * `fullTextLength` on, no value is requested until the network has taken the text. Values are requested one at a time.
  */
 export class ServerSentEvents extends TextStream {
   readonly #format: EventFormat;

@@ -1,15 +1,11 @@
-// Hot path: tRPC's own producers pull each piece through eight streams and generators: 20 µs per event, 190 µs per
-// call.
+// Hot path: tRPC pulls each piece through eight streams and generators: 20 µs per event, 190 µs per call.
 import { nextTurn, type Timer } from './eventLoop.ts';
 import { type BodyStream, utf8Bytes } from './response.ts';
 
 export interface TextStreamOptions {
   /** The stream sends a ping after so many milliseconds without text. `undefined`: never. */
   readonly pingMs: number | undefined;
-  /**
-   * Watches the credential of the request while the stream is sent.
-   * @returns a function that ends the watch
-   */
+  /** Watches the request's credential while the stream is sent. @returns a function that ends the watch */
   readonly watch: (onRevoked: () => void) => () => void;
 }
 
@@ -44,10 +40,7 @@ export abstract class TextStream implements BodyStream {
   /** Called when the network has taken the sent text, to produce more; not after the last text. */
   protected abstract onPull(): void;
 
-  /**
-   * Called once when the stream ends.
-   * @param isCut whether it ended before all text was sent
-   */
+  /** Called once when the stream ends. `isCut`: before all text was sent. */
   protected abstract onEnd(isCut: boolean): void;
 
   /** Called when the credential of the request is no longer valid. */

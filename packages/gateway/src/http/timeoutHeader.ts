@@ -1,7 +1,4 @@
-/**
- * Request header with the time that the client waits for the response, in gRPC's name and format (gRPC over HTTP2,
- * "Timeout"). See docs/architecture.md#deadline-of-a-client.
- */
+/** Client's timeout, as "Timeout" of gRPC over HTTP2. See docs/architecture.md#deadline-of-a-client. */
 export const timeoutHeader = 'grpc-timeout';
 
 const timeoutUnitMs: Readonly<Record<string, number>> = {

@@ -4,10 +4,7 @@ import { cpuMs, nextTurn, performance, unref } from './eventLoop.ts';
 /** Maximum number of requests and messages in one turn of the event loop. */
 const maxPerTurn = 500;
 
-/**
- * Maximum time for requests and messages in one turn of the event loop, in milliseconds. Both the clock and the processor
- * time must exceed it: while the system runs other processes, a turn does no work.
- */
+/** Maximum ms of a turn, in both clock and processor time: meanwhile, the system may run other processes. */
 const maxTurnMs = 20;
 
 /** Number of light requests between two readings of the clock: one costs 50 ns, 0.5% of a GET. */

@@ -1,7 +1,4 @@
-/**
- * Writes a line to stderr: the service runs, but not all of it as its author may expect.
- * @param details such as the error that caused it
- */
+/** Warns on stderr: the service runs, but not all as its author may expect. `details`: such as the error. */
 export function warn(sentence: string, ...details: readonly unknown[]): void {
   // oxlint-disable-next-line no-console -- it is of no request, so none of the hooks receives it
   console.error(`trpc-gateway: ${sentence}`, ...details);

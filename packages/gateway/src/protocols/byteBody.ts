@@ -1,12 +1,7 @@
 import { formatValue } from '../http/formatValue.ts';
 import { destroyNodeStream, isAsyncIterable, type BodyStream } from '../http/response.ts';
 
-/**
- * Encodes a binary output.
- * @param path the procedure's path
- * @param contentType the declared media type
- * @throws {TypeError} for an output that is not bytes
- */
+/** Encodes an output of the declared `contentType`. @throws {TypeError} if it is not bytes */
 export function byteBody(path: string, output: unknown, contentType: string): Uint8Array | BodyStream {
   if (output instanceof Uint8Array) return output;
   const source: unknown = output instanceof Blob ? output.stream() : output;

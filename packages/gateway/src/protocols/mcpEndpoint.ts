@@ -7,18 +7,13 @@ import type { Protocol } from './protocol.ts';
 import type { ProtocolSettings } from './protocolSettings.ts';
 
 export interface McpSettings extends ProtocolSettings {
-  /** The name and the version by which the server identifies itself. */
   readonly server: { readonly name: string; readonly version: string };
   /** Admits a message that was read. `undefined` if its request was admitted as a whole. */
   readonly admitMessage: AdmitMessage | undefined;
 }
 
-/**
- * The Model Context Protocol, which `mcp()` of `trpc-gateway/mcp` returns. It is passed as an option, so that nothing of
- * it is loaded unless it is used.
- */
+/** What `mcp()` of `trpc-gateway/mcp` returns. An option, so that nothing of it is loaded without use. */
 export interface McpEndpoint {
-  /** The path at which it is served. */
   readonly path: `/${string}`;
   /** Which procedures without `mcp` in their metadata are tools. */
   readonly tools: ToolOption | undefined;

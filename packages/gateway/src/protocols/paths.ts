@@ -21,11 +21,7 @@ type PathOptions = { readonly [Name in Exclude<keyof Paths, 'areLenient'>]?: Pat
   readonly compatibility?: unknown;
 };
 
-/**
- * Reads the paths from the options.
- * @throws {GatewayError} for a path without a leading slash (TypeScript rejects it too), and if REST and tRPC share a
- *   base path
- */
+/** Reads the paths. @throws {GatewayError} without a leading slash, and if REST and tRPC share a base path */
 export function readPaths(options: PathOptions): Paths {
   const { documentPath = '/openapi.json', restBasePath = '/v1', trpcBasePath = '/trpc' } = options;
   const { compatibility, mcpPath } = options;
@@ -47,10 +43,7 @@ export function readPaths(options: PathOptions): Paths {
   );
 }
 
-/**
- * Checks that no route hides a procedure.
- * @throws {GatewayError} if a procedure is served at the path of a route
- */
+/** Checks that no route hides a procedure. @throws {GatewayError} if one is at the path of a route */
 export function requireFreePaths(
   routes: RoutePaths,
   { trpcBasePath }: Paths,
@@ -67,10 +60,8 @@ export function requireFreePaths(
 const anyOrigin = 'http://path.invalid';
 
 /**
- * Returns the prefixes of paths in links and in the document: `publicUrl` without a trailing slash (`origin`), and the
- * same with the REST base path (`rest`).
- * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that overlaps
- *   with the REST base path
+ * Returns the prefixes of links: `publicUrl` without a trailing slash (`origin`), and with the REST base path (`rest`).
+ * @throws {GatewayError} for a `publicUrl` that is no absolute URL or path, or overlaps with the REST base path
  */
 export function createLinkBase(publicUrl: string | undefined = '/', restBasePath: string): LinkBase {
   const url = URL.canParse(publicUrl, anyOrigin) ? new URL(publicUrl, anyOrigin) : undefined;
@@ -94,8 +85,7 @@ export function createLinkBase(publicUrl: string | undefined = '/', restBasePath
 }
 
 /**
- * Creates the function that maps a path to its route pattern, a label of low cardinality for metrics:
- * `/v1/pets/{petId}`, `/trpc/{path}`, or the path of a route.
+ * Maps a path to its route pattern, a metric label of low cardinality: `/v1/pets/{petId}`, `/trpc/{path}`, or a route.
  * @param restRouteOf returns the pattern of a REST operation, without the base path
  */
 export function createRouteOf(

@@ -15,11 +15,8 @@ import type { Paths } from './paths.ts';
 export interface ProtocolSettings {
   /** The procedures of the router by path, in its order. */
   readonly procedures: ReadonlyMap<string, Procedure>;
-  /** The REST operations of the procedures that have one. */
   readonly operations: readonly Operation[];
-  /** The base paths, and how paths are compared. */
   readonly paths: Paths;
-  /** The prefixes of paths in links. */
   readonly links: LinkBase;
   readonly limits: AllLimits;
   readonly calls: CallRunner;
@@ -27,10 +24,8 @@ export interface ProtocolSettings {
   readonly idempotency: Idempotency | undefined;
   /** Watches whether the credential of an open stream or socket stays valid. */
   readonly watch: CredentialWatch;
-  /** The ping interval and the maximum duration of event streams. */
   readonly eventTimes: EventStreamTimes;
   readonly reportError: ReportError | undefined;
-  /** Converts what the application has thrown to the error of its call. */
   readonly toError: ToError;
   /** Creates the context of calls. It may throw, and it may return a promise. */
   // A method, since its parameter is bivariant: functions for any type of identity and data are assignable.

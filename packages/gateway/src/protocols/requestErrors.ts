@@ -46,9 +46,8 @@ const passingStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const maxRetrySeconds = 30;
 
 /**
- * Makes of the response to an error that may pass a stream with one event, if the client is an `EventSource`. It connects
- * again after `Retry-After`; without the header, after its own time.
- * @param format returns the event for the body of the response
+ * For an `EventSource`, turns the response to an error that may pass into a stream with one event of `format`. It
+ * connects again after `Retry-After`, or after its own time.
  */
 export function forEventSource(
   response: OutgoingResponse,

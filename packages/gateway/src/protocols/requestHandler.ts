@@ -175,10 +175,7 @@ export class RequestHandler {
     );
   }
 
-  /**
-   * Runs the policies that complete a response, the gateway's, then those of the service, which then see its outcomes. In
-   * between, the response is compressed.
-   */
+  /** Runs the gateway's completing policies, compression, then the service's, which see the outcomes. */
   #completeAndReport(context: RequestContext, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const ofService = this.#ofService;
     const { compress, recorder } = this.#options;
@@ -319,8 +316,7 @@ export function createProtocolOf(
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   const restInLowerCase = areLenient ? foldCase(restBasePath) : undefined;
-  // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
-  // `isBelow`, but written out: every request runs it.
+  // Skipped, as it hashes the path, unless a route is below a base path, which is rare. `isBelow`, inlined: hot path.
   return (path) => {
     const afterTrpc = path[trpcBasePath.length];
     if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {

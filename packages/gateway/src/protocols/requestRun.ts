@@ -8,10 +8,7 @@ import type { RequestContext } from '../calls/requestContext.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import type { ProtocolSettings } from './protocolSettings.ts';
 
-/**
- * Runs the calls of one request: creates the context, starts the calls and ends with a response. Each protocol, and each
- * format of responses, is a subclass.
- */
+/** Runs the calls of one request. Each protocol, and each format of responses, is a subclass. */
 export abstract class RequestRun implements OutcomeReceiver {
   protected abstract readonly settings: ProtocolSettings;
   abstract readonly context: RequestContext;
@@ -48,10 +45,7 @@ export abstract class RequestRun implements OutcomeReceiver {
 
   abstract settle(index: number, outcome: unknown): void;
 
-  /**
-   * Creates the context, then starts the calls.
-   * @param takesKey whether a called procedure takes an `Idempotency-Key`
-   */
+  /** Creates the context, then starts the calls. `takesKey`: whether one takes an `Idempotency-Key`. */
   protected createContext(takesKey: boolean, info: TRPCRequestInfo | undefined): void {
     const { context } = this;
     let ctx: unknown;

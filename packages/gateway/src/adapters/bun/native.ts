@@ -18,7 +18,6 @@ export interface NativeRequest extends Request {
 
 export interface NativeServer {
   readonly port: number;
-  /** Number of requests whose response is not sent. */
   readonly pendingRequests: number;
   /** Returns `null` after the client has disconnected. */
   requestIP(request: Request): { readonly address: string } | null;
@@ -40,7 +39,6 @@ interface NativeOptions {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Returns `undefined` for a request that became a WebSocket. */
   fetch(request: NativeRequest, server: NativeServer): Response | undefined | Promise<Response | undefined>;
-  /** Settings and callbacks of the WebSockets. */
   readonly websocket: object;
 }
 

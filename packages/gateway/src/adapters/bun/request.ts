@@ -39,10 +39,7 @@ export class BunRequest extends FetchRequest {
     return (this.#address ??= this.#server.requestIP(this.native)?.address ?? '');
   }
 
-  /**
-   * Whether the request has a small body of known length. It is received before the request is handled: a handler that
-   * does not need to wait takes a third less time.
-   */
+  /** Whether to receive the small body first: a handler that need not wait takes a third less time. */
   get hasSmallBody(): boolean {
     if (this.method === 'GET') return false;
     const length = Number(this.header('content-length'));

@@ -65,7 +65,6 @@ export class BunResponder extends ServiceResponder {
     work.then(onEnd, onEnd);
   }
 
-  /** Handles a request, as Bun's fetch handler. */
   receive(native: NativeRequest, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#settings.limits);

@@ -2,10 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { Connection, type ServedRequest } from './connection.ts';
 
-/**
- * Checks a connection that may be idle for 65 s between two requests up to 100 times, and calls `update` before each check.
- * @returns the number of the check that closed the connection; `Infinity` if none did
- */
+/** Checks a connection that may idle for 65 s up to 100 times. @returns which check closed it, or Infinity */
 function checkUntilClosed(update: Update, requests: readonly ServedRequest[] = []): number {
   const socket: Counters = { bytesRead: 0, bytesWritten: 0, writableLength: 0, isDestroyed: false };
   const connection = new Connection(

@@ -18,10 +18,7 @@ const idleMs = 11_000;
 /** Number of requests after the last one of a connection beyond which it closes without waiting for the response. */
 const maxRequestsAfterEnd = 100;
 
-/**
- * An HTTP connection with an idle timeout. Node's own timeouts set a timer for each request (1 µs) and do not close the
- * connection of a client that does not read.
- */
+/** Has an idle timeout: Node's set a timer per request (1 µs), and do not close if the client never reads. */
 export class Connection {
   /** Requests that outlive their handlers. */
   readonly requests = new Set<ServedRequest>();
@@ -48,9 +45,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection if the client has neither sent nor read for too long. While a completely received request is
-   * handled, the connection is not idle. Between two requests it may be idle for longer; if the next one has begun, Node
-   * ends it after `headersTimeout`.
+   * Closes the connection if the client has neither sent nor read for too long. While a complete request is handled, it
+   * is not idle. Between two requests it may be idle for longer; Node limits the next head by `headersTimeout`.
    */
   check(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
@@ -67,11 +63,10 @@ export class Connection {
 }
 
 /**
- * A message of a server whose messages have no other listeners. Node takes 3 µs for the end of a stream (four events in
- * three ticks), and 25 µs for a small body that is read from one: so the stream of an empty body has no end, and a small
- * body goes from the parser to its buffer. Node 22 to 26 call `push` for each chunk and the end, `resume` after the
- * response, and read `readableEnded` then, none of which is documented. If a version does not call `push`, a request with
- * a small body gets no response: the tests of small bodies fail.
+ * A message of a server without other listeners for its messages. Node takes 3 µs for the end of a stream (four events
+ * in three ticks), and 25 µs for a small body read from one: so an empty body has no end, and a small one goes from the
+ * parser to its buffer. Undocumented: Node 22 to 26 call `push` for each chunk and the end, and `resume` after the
+ * response, and then read `readableEnded`. Without `push`, a small body gets no response, and its tests fail.
  */
 export class Message extends http.IncomingMessage {
   /** `upgrade` as Node has set it, first in its constructor. */
@@ -84,10 +79,9 @@ export class Message extends http.IncomingMessage {
   #onRest: (() => void) | undefined = undefined;
 
   /**
-   * Whether the parser stops: as set by Node, and after the connection was closed. Otherwise, Node would create a request
-   * for each of up to 1,900 that a segment of 64 KiB contains, and abort each with an error: 30 ms for each connection of
-   * a flood instead of 5 (Node 22). Nothing documented stops the parser: it reads `upgrade`, and leaves the rest of the
-   * segment to the upgrade. If a version of Node does not read it, only floods cost more.
+   * Whether the parser stops: as Node has set it, and after a close. Otherwise, Node would create and abort up to 1,900
+   * requests of a 64 KiB segment: 30 ms per connection of a flood instead of 5 (Node 22). Undocumented: the parser
+   * reads it, and leaves the rest to the upgrade. If a version does not, only floods cost more.
    */
   get upgrade(): boolean {
     return this.isUpgrade || this.socket.destroyed;
@@ -174,7 +168,6 @@ export class ServedRequest extends NodeRequest {
     if (this.bodyLength === 0 && this.rejection === undefined) message.passBodyTo();
   }
 
-  /** Whether the request has arrived completely. */
   get isReceived(): boolean {
     return this.message.complete;
   }

@@ -15,10 +15,7 @@ export class MountedRequest extends NodeRequest {
     this.awaitsContinue = false;
   }
 
-  /**
-   * Takes the body from a body parser of the server, if one has read it.
-   * @throws {Error} if the parser left nothing from which the body can be restored. The message names the fix
-   */
+  /** Takes the body from a body parser of the server, if one has read it. @throws {Error} as `parsedBody` */
   takeParsedBody(): void {
     if (this.message.readableDidRead && this.bodyLength !== 0) this.#parsedBody = parsedBody(this.message);
   }

@@ -45,10 +45,7 @@ interface Pending {
   readonly isEnding: boolean;
 }
 
-/**
- * Rejects input that is not a valid request, and closes the connection.
- * @param connections the requests in progress, by connection
- */
+/** Rejects malformed input, and closes the connection. @param connections the requests in progress */
 export function rejectInput(
   server: Server,
   { rejectHttp = defaultRejection }: Service,

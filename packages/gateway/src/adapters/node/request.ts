@@ -84,10 +84,7 @@ export abstract class NodeRequest extends ServerRequest {
     return this.message.socket;
   }
 
-  /**
-   * Node assigns the socket to the response when the one before it is sent. A request without a connection, such as one
-   * that a test injects, may have none.
-   */
+  /** Node assigns the socket when the response before is sent. An injected request may have none. */
   override get isBehind(): boolean {
     return this.res.socket === null && this.connection instanceof Socket;
   }

@@ -56,9 +56,8 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
   readonly #waiting = new WaitingRequests();
 
   /**
-   * A pipelined request waits until the response before it is sent, so that a client that reads nothing gets no more than
-   * one. Other requests wait for a later turn, but not more than `maxLate`: under overload, waiting requests of many
-   * connections would take 50 to 120 MB.
+   * A pipelined request waits until the response before it is sent, so a client that reads nothing gets no more than
+   * one. Others wait for a later turn, up to `maxLate`: under overload they would take 50 to 120 MB.
    */
   protected override onLate({ isBehind, connection }: NodeRequest): 'handle' | 'delay' | 'close' {
     const waiting = this.#waiting;
@@ -125,8 +124,7 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
     await this.whenSent(request, body, async () => {
       await sendBody(request, isHead ? '' : body);
       if (!request.exceedsDiscardLimit || request.awaitsContinue) return end(request);
-      // Not ended, so that the client closes the connection. Otherwise Node would close it, and a client that is still
-      // sending would get a reset instead of the response.
+      // Not ended: Node would close the connection, and a client that still sends would get a reset, not the response.
       res.flushHeaders();
       setTimeout(() => request.controlBody('close'), lingerMs).unref();
     });

@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
 
-/**
- * Memory overhead of a frame that waits in Node's stream. Without it, unread responses of 6 bytes would take a hundred
- * times the memory that the limits allow.
- */
+/** Overhead of a frame in Node's stream: without it, responses of 6 bytes could take 100 times the limit. */
 const frameOverheadBytes = 512;
 
 /** Interval of pings on an idle socket. */
@@ -40,10 +37,7 @@ interface NodeSocketOptions {
   readonly onClosed: (calls: Promise<void>) => void;
 }
 
-/**
- * A WebSocket of ws on a connection of node:http. Its handler is notified as soon as either end closes the socket; ws
- * itself reports a close only when the connection has ended.
- */
+/** A WebSocket of ws. Its handler learns of a close at once; ws waits for the end of the connection. */
 export class NodeSocket extends OpenSocket {
   readonly #ws: NativeSocket;
   readonly #connection: Socket;
@@ -124,8 +118,7 @@ export class NodeSocket extends OpenSocket {
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
     this.#end(true);
     this.#ws.closeInOrder(code, reason);
-    // The client and the server have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the
-    // client to do it.
+    // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client.
     this.#connection.destroySoon();
   }
 

@@ -15,10 +15,7 @@ export class WaitingRequests {
     return this.#byConnection.get(connection)?.size ?? 0;
   }
 
-  /**
-   * Adds a request.
-   * @returns a function that removes the request and handles it. It is called when the connection closes, too
-   */
+  /** Adds a request. The returned function, also called at a close, removes the request and handles it. */
   add(request: NodeRequest, handle: () => void): () => void {
     const { connection } = request;
     const kind = request.isBehind ? 'behind' : 'late';

@@ -18,7 +18,6 @@ interface WebSocketsOptions {
   readonly receive: (message: Http.IncomingMessage, res: Http.ServerResponse) => NodeRequest;
   /** Whether the service serves a target. Default: all targets. */
   readonly serves?: (url: string) => boolean;
-  /** Called when a connection has become a WebSocket. */
   readonly onUpgrade?: (connection: Socket) => void;
 }
 
@@ -126,8 +125,7 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
     if (!serves(message.url ?? '')) return shouldUpgradeCallback.call(server, message);
     const upgrade = decide(message);
     if (!upgrade) return false;
-    // Node emits the event as soon as this has returned. With a permanent listener, Node would emit the upgrades of all
-    // targets, and handle none of them as a request.
+    // Node emits the event when this has returned. With a permanent listener, it would treat no upgrade as a request.
     server.once('upgrade', upgrade);
     return true;
   };

@@ -5,9 +5,8 @@ import { BodyTooLargeError, type Bytes } from '../../http/request.ts';
 export const maxDiscardedBytes = 1024 * 1024;
 
 /**
- * Maximum number of chunks of one body in one turn of the event loop, if they are smaller than `smallChunkBytes` on
- * average. Each chunk is a call from the parser (1 to 2 µs), and one read of 512 KiB may contain 87,000 chunks of one
- * byte.
+ * Maximum chunks of a body per turn of the event loop, if they average less than `smallChunkBytes`. Each is a call from
+ * the parser (1 to 2 µs), and one read of 512 KiB may contain 87,000 chunks of one byte.
  */
 const maxChunksPerTurn = 1000;
 const smallChunkBytes = 32;
@@ -57,7 +56,6 @@ const unreadBodyError = new Error('The response was sent before the rest of the 
 export interface BodySource {
   /** Pauses or resumes reading, or closes the connection at once. */
   controlBody(action: 'pause' | 'resume' | 'close'): void;
-  /** Called when the last chunk was pushed. */
   onBodyEnd(): void;
 }
 
@@ -69,7 +67,6 @@ export class BodyBuffer {
   readonly #declaredLength: number;
   readonly #source: BodySource;
   #limit: number;
-  /** Number of unread bytes. */
   #unread = 0;
   #segments: Bytes[] = [];
   /**
@@ -113,10 +110,7 @@ export class BodyBuffer {
     return this.#isTooMuch || !(this.#declaredLength - from <= maxDiscardedBytes);
   }
 
-  /**
-   * Receives a chunk from the parser.
-   * @param isOwn whether the chunk may be retained; otherwise it is copied, since its memory belongs to the parser
-   */
+  /** Receives a chunk from the parser. @param isOwn whether it may be retained, not copied */
   push(chunk: Uint8Array, isLast: boolean, isOwn = false): void {
     this.size += chunk.byteLength;
     if (!isLast && (this.#counter ??= new ChunkCounter()).isFlood(chunk)) {
@@ -126,8 +120,7 @@ export class BodyBuffer {
     else if (this.#error === undefined) this.#append(chunk, isLast, isOwn);
     this.#isComplete = isLast;
     if (isLast || this.#isTooMuch) this.#hasEnded = true;
-    // The rest may still arrive, since bytes already read from the connection are parsed. The next request needs the
-    // connection resumed.
+    // The rest may still arrive: bytes already read are parsed. The next request needs the connection resumed.
     if (isLast) {
       if (this.#isPaused) this.#resume();
     } else if (this.#isTooMuch || this.#unread > this.#maxBuffered) {
@@ -162,8 +155,7 @@ export class BodyBuffer {
 
   read(maxBytes: number): Promise<Bytes> {
     const body = this.#readWhole(maxBytes);
-    // A handler may respond without awaiting the body that it has begun to read. An unhandled rejection would end the
-    // process.
+    // A handler may respond without awaiting the body. An unhandled rejection would end the process.
     body.catch(() => {});
     return body;
   }

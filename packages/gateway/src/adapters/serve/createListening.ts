@@ -8,7 +8,6 @@ interface Server {
   /** Returns the number of open HTTP connections, without WebSockets. */
   connections(): number;
   stopListening(): void;
-  /** Ends the remaining connections. */
   end(): void;
 }
 
@@ -41,8 +40,7 @@ export function createListening(server: Server): Pick<Listening, 'inFlight' | 'c
     await waitUntil(() => server.connections() + sockets.size === 0, Math.min(graceMs, timeoutMs));
     do {
       await waitUntil(hasNoCalls, timeoutMs);
-      // Continues right after the event loop has read from its sockets, so that requests that have arrived are served,
-      // not reset.
+      // Right after the event loop has read from its sockets: requests that have arrived are served, not reset.
       await new Promise(setImmediate);
     } while (!hasNoCalls() && isWithin(timeoutMs));
     const cutOff = inFlight();

@@ -131,7 +131,6 @@ export class FetchRequest implements HttpRequest {
     return () => signal.removeEventListener('abort', onAbort);
   }
 
-  /** Called before the next chunk is read. */
   protected beforeRead(): void {}
 
   /** @param _chunk `undefined` at the end of the body */

@@ -57,13 +57,11 @@ const bytesOf = (body: string | Uint8Array | undefined) =>
   typeof body === 'string' ? utf8Bytes(body) : body;
 
 /**
- * The native headers of all responses with the same shared headers. Each response sets its own headers here, and creates
- * the `Response`, which copies them (Fetch Standard §5.5). A `Headers` for each response would take a tenth of the time
- * of a GET on Bun.
+ * Native headers of all responses with the same shared headers. `Response` copies them (Fetch Standard §5.5). A
+ * `Headers` for each response would take a tenth of the time of a GET on Bun.
  */
 class NativeHeaders {
   readonly #native = new Headers();
-  /** Whether the shared headers have a `Content-Type`. */
   readonly hasType: boolean;
   /**
    * The names of the own headers of the last response, which are still set. Nearly every response has the same, so each
@@ -171,10 +169,8 @@ const nonAscii = /[^\0-\x7f]/;
 const toUtf8Characters = (text: string) => String.fromCharCode(...utf8Bytes(text));
 
 /**
- * Converts a body to a `ReadableStream`, which requests a chunk only when its reader does. If the request aborts, the
- * stream fails.
- * @param request referenced by the stream on purpose: if the `Request` is garbage-collected, its signal no longer
- * follows the signal that it was created with (undici 6)
+ * Converts a body to a `ReadableStream` that requests chunks as its reader does, and fails if the request aborts.
+ * @param request kept alive: the signal of a collected `Request` no longer follows that of its creation (undici 6)
  */
 function readableStream(request: FetchRequest, body: BodyStream): ReadableStream<Uint8Array> {
   let iterator: AsyncIterator<Uint8Array> | undefined;

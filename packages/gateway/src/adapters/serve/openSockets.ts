@@ -5,9 +5,8 @@ import { internalErrorResponse, stoppingResponse } from './rejections.ts';
 import type { HttpRequest } from '../../http/request.ts';
 
 /**
- * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each
- * ping automatically, with up to 125 bytes for 131: 1,000 sockets that only sent pings delayed others for seconds.
- * Browsers send none, libraries one every few seconds.
+ * Maximum pings (RFC 6455 §5.5.2) of a client per second. uWebSockets.js replies to each itself, with up to 125 bytes
+ * for 131: 1,000 sockets of pings delayed others for seconds. Browsers send none, libraries one every few seconds.
  */
 const maxPingsPerSecond = 100;
 
@@ -51,10 +50,7 @@ export class OpenSockets extends Set<OpenSocket> {
     return count;
   }
 
-  /**
-   * Lets the service decide about an upgrade (`ServerRequest.isUpgrade`). Returns `undefined` if the service has no
-   * WebSockets at the path, and a 500 if it throws, which violates its contract.
-   */
+  /** Decides about an upgrade: `undefined` without WebSockets at the path, a 500 if the service throws. */
   decide(request: HttpRequest): Decision | undefined {
     if (this.isStopping) return stoppingResponse;
     try {
@@ -80,15 +76,13 @@ export class OpenSockets extends Set<OpenSocket> {
     for (const { handler } of this) handler?.drain(graceMs);
   }
 
-  /** Closes all sockets, as the server is stopping. */
   closeAll(): void {
     for (const socket of this) socket.close(1001, 'The server is stopping.');
   }
 
   /**
-   * Adds a change of the unsent bytes of one socket. Over the limit, it closes the sockets with the most unsent bytes
-   * until a quarter of the limit is free, so that this happens rarely. Closing the socket that exceeds the
-   * limit instead would let a client that occupies nearly all of it close the sockets of others.
+   * Adds a change of one socket's unsent bytes. Over the limit, it closes those with the most until a quarter is free,
+   * so this is rare. Closing the one that exceeds it would let a client that occupies most of it close others.
    */
   addUnsent(change: number): void {
     this.#unsentBytes += change;
@@ -100,10 +94,9 @@ export class OpenSockets extends Set<OpenSocket> {
   }
 
   /**
-   * Reserves a place for a socket that closes with a close frame. The close frame waits behind the unsent bytes, and
-   * the client may leave the connection open, so the number and the unsent bytes (a quarter of the limit) of closing
-   * sockets are limited.
-   * @returns a function to call when the connection has ended, or `undefined` if the connection must be ended at once
+   * Reserves a place for a socket that closes with a close frame, which waits behind the unsent bytes; the client may
+   * leave the connection open. So their number and unsent bytes (a quarter of the limit) are limited.
+   * @returns a function for the end of the connection; `undefined` to end it at once
    */
   reserveClosing(unsent: number): (() => void) | undefined {
     if (this.#closingBytes + unsent > this.#maxUnsentSize / 4) return undefined;
@@ -162,10 +155,7 @@ export abstract class OpenSocket implements WebSocketPeer {
 
   abstract terminate(): void;
 
-  /**
-   * Sends a close frame.
-   * @param onEnd must be called when the connection has ended
-   */
+  /** Sends a close frame. Calls `onEnd` when the connection has ended. */
   protected abstract sendClose(onEnd: () => void, code?: number, reason?: string): void;
 
   /** Returns the number of bytes that the network has not taken yet. Not called after the socket has closed. */
@@ -191,10 +181,7 @@ export abstract class OpenSocket implements WebSocketPeer {
     this.close(1009, `The message is larger than ${maxBytes} bytes.`);
   }
 
-  /**
-   * Called when uWebSockets.js or Bun has closed the socket.
-   * @returns a promise of the end of its calls
-   */
+  /** Called when uWebSockets.js or Bun has closed the socket. @returns a promise of the end of its calls */
   onNativeClose(code: number, reason: string): Promise<void> {
     this.onClose();
     // With any other code, it is the close reason of the client.
@@ -218,8 +205,7 @@ export abstract class OpenSocket implements WebSocketPeer {
     }
     this.#pings += 1;
     if (this.#pings <= maxPingsPerSecond) return true;
-    // Without a close frame: after one, further data from the client would be read until the connection ends, up to
-    // 18 s later.
+    // Without a close frame, after which the client's data would be read for up to 18 s.
     this.endFor('pings');
     return false;
   }

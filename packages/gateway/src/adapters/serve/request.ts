@@ -78,12 +78,10 @@ export abstract class ServerRequest extends ReceivedHead implements HttpRequest,
     if (this.bodyLength !== 0) this.#receiveBody();
   }
 
-  /** Drops the rest of the body, which will not be read. */
   discardBody(): void {
     this.#body?.discard();
   }
 
-  /** Called when the response has ended. */
   onResponseEnd(): void {
     this.hasEnded = true;
     if (!this.#isKept) this.dropHead();

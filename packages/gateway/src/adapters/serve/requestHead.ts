@@ -49,11 +49,9 @@ export const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 export const upgradeOption = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 
 /**
- * The head of the request that is being read. Each adapter uses one object for all requests, since it reads one request
- * at a time: copy the headers to keep them after the handler has returned.
- *
- * All headers are read once. Reading by name cannot distinguish an empty header from a missing one and may return only
- * the first of several, which allows request smuggling.
+ * The head of the request that is being read. Each adapter reuses one object: copy the headers to keep them. All are
+ * read once: reading by name cannot distinguish an empty header from a missing one, and may return only the first of
+ * several, which allows request smuggling.
  */
 export class RequestHead {
   /** The first `count` names belong to this request, the rest to earlier ones. */
@@ -66,7 +64,6 @@ export class RequestHead {
   host = '';
   /** Length of the body in bytes: NaN for a chunked body, `undefined` without a header that frames a body. */
   bodyLength: number | undefined;
-  /** Whether the client waits for `100 Continue`. */
   awaitsContinue = false;
   /** Whether `Connection` has another value than `keep-alive`. */
   hasConnectionOption = false;
@@ -115,14 +112,12 @@ export class RequestHead {
   readonly add = (name: string, receivedValue: string): void => {
     const at = this.count;
     this.count = at + 1;
-    // An unchanged value was checked with the previous request, unless that one had non-printable values. Saves 0.15 µs
-    // per request with five headers.
+    // Unchanged values were checked before, unless non-printable. Saves 0.15 µs per request with five headers.
     if (this.names[at] !== name) this.names[at] = name;
     if (this.values[at] !== receivedValue) {
       this.values[at] = nonPrintable.test(receivedValue) ? this.#decode(name, receivedValue) : receivedValue;
     }
-    // Read back from the array, so that an unchanged value is the old string: a new string in an old object costs a
-    // write barrier.
+    // From the array: an unchanged value is the old string. A new one in an old object costs a write barrier.
     const value = this.values[at] ?? '';
     this.headerBytes += name.length + receivedValue.length + 4;
     // By length first: comparing a string from the parser with each name would take longer.
@@ -176,9 +171,7 @@ export class RequestHead {
 /** Limits of requests, in bytes. */
 export interface RequestLimits {
   readonly maxHeaderSize: number;
-  /** Maximum size of a body that is read into memory. */
   readonly maxBodySize: number;
-  /** Maximum size of a body that is read in chunks. */
   readonly maxStreamSize: number;
   /** Whether the server uses TLS, for adapters whose requests do not know it. */
   readonly isTls?: boolean;
@@ -202,9 +195,8 @@ export abstract class ReceivedHead {
   /** Length of the body in bytes: 0 without a body and if the request is malformed, NaN for a chunked body. */
   readonly bodyLength: number;
   /**
-   * Whether the request is a valid WebSocket upgrade (RFC 6455 §4.2.1). uWS checks only that it has a key. With
-   * `Connection: close`, uWS would open and close the socket at once, and throw; a body would be parsed as frames
-   * (uWebSockets.js 20).
+   * Whether it is a valid WebSocket upgrade (RFC 6455 §4.2.1). uWS checks only the key: with `Connection: close`, it
+   * would open and close the socket at once, and throw; a body would be parsed as frames (uWebSockets.js 20).
    */
   readonly isUpgrade: boolean;
   /** Whether no other request may follow: the client requests it, or the end of this request is uncertain. */

@@ -11,12 +11,10 @@ export interface ReservedPort {
 }
 
 /**
- * Checks with Node that an address can be listened on, and chooses a free port for port 0. With `reusePort`, processes
- * that all set it can share the port.
- *
- * uWS reports no reason for a failure, and with SO_REUSEPORT, its default on Linux, it shares a port with any other uWS
- * server. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only if a port is passed: on a port that it chooses
- * itself, no server can start again for the minute that closed connections linger.
+ * Checks with Node that an address can be listened on, and chooses a port for 0. With `reusePort`, processes that set
+ * it can share a port. uWS gives no reason for a failure, and shares a port with any uWS server by SO_REUSEPORT, its
+ * default on Linux. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only for a given port: on one of its own
+ * choice, no server can start again for the minute that closed connections linger.
  * @throws {ListenError} if the address cannot be listened on
  */
 export async function reservePort(address: string, port: number, reusePort = false): Promise<ReservedPort> {

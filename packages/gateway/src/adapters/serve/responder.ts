@@ -25,10 +25,7 @@ export const largeBodyLength = 64 * 1024;
 
 /** The body of a streamed response, as an adapter writes it. */
 export interface BodySink {
-  /**
-   * Writes a chunk that is not empty.
-   * @returns a promise if the socket has not taken the chunk; it resolves when the socket takes more
-   */
+  /** Writes a chunk that is not empty. @returns a promise until the socket takes more, if it is full */
   write(chunk: Uint8Array): Promise<void> | undefined;
   /** Ends the response. Resolves when it is sent or the client has disconnected. */
   end(): Promise<void>;
@@ -53,10 +50,7 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
   /** Converts status and headers. Returns `undefined` for a header that must not be written. */
   protected abstract readonly headOf: (response: HttpResponse) => Head | undefined;
 
-  /**
-   * Writes a response with a small body at once, on a connection that stays open until the server stops.
-   * @returns whether the socket has taken all of it; otherwise `sendRest` follows
-   */
+  /** Writes a small response at once; the connection stays open. @returns false if `sendRest` must follow */
   protected abstract writeSmall(request: Request, head: Head, response: HttpResponse): boolean;
 
   /** Sends what `writeSmall` has left. Resolves when it is sent or the client has disconnected. */
@@ -65,7 +59,6 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
   /** Sends a response that is not streamed, and closes the connection if it must close. Resolves as `sendRest`. */
   protected abstract sendWhole(request: Request, head: Head, response: HttpResponse): Promise<void>;
 
-  /** Writes the head of a streamed response. */
   protected abstract openStream(request: Request, head: Head, status: number): BodySink;
 
   /** Whether a request behind another, or beyond the turn's budget, is handled now or later, or closes its connection. */
@@ -132,10 +125,7 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
     work.then(onEnd, onEnd);
   }
 
-  /**
-   * Sends a response; a 500 if the response is invalid. Must be called in the parser's callback or within `writeLater`:
-   * a small response is written at once.
-   */
+  /** Sends a response (500 if invalid), small ones at once. In the parser's callback or `writeLater` only. */
   respond(request: Request, response: HttpResponse): void {
     let head: Head | undefined;
     try {
@@ -225,13 +215,11 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
     const { status, body } = response;
     const isStream = isBodyStream(body) && request.method !== 'HEAD' && !hasNoContent(status);
     if (!request.awaitsContinue && (request.isLast || (request.exceedsDiscardLimit && !isStream))) {
-      // The connection closes with the response. A client that is still sending would get a reset instead of the
-      // response.
+      // It closes with the response. A client that is still sending would get a reset instead.
       request.discardBody();
       await request.whenBodyEnded(maxBodyWaitMs);
-      // Never in the parser's own tick: uWebSockets.js 20 would parse the bytes after this request as the next request,
-      // and keep the connection open regardless of the arguments of `end`. Until the response is written, a second
-      // request closes the connection.
+      // Never in the parser's tick: uWebSockets.js 20 would parse the following bytes as the next request and keep the
+      // connection open, whatever the arguments of `end`. Until the response, a second request closes it.
       await new Promise(setImmediate);
     }
     if (request.isAborted || !isStream) {
@@ -244,9 +232,8 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
   }
 
   /**
-   * Sends a streamed response with backpressure: requests the next chunk when the socket has taken the previous one. If
-   * the stream fails, the connection is closed, so that the client notices that the body is incomplete. Resolves when
-   * everything is sent or the client has disconnected; the producer of the stream may end later.
+   * Sends a stream with backpressure. If it fails, the connection closes, so that the client sees that the body is
+   * incomplete. Resolves when all is sent or the client has disconnected; the producer may end later.
    */
   async #sendStream(request: Request, head: Head, status: number, body: BodyStream): Promise<void> {
     this.streams.add(body);

@@ -35,8 +35,7 @@ const rows = [200, 201, 204, 205, 304, 404].flatMap((status) =>
         isAtOnce: time === 'at once',
         // RFC 9110 §9.3.2 (HEAD), §15.3.5, §15.3.6, §15.4.5
         body: isEmpty || method === 'HEAD' ? '' : text,
-        // RFC 9110 §8.6. The length of a stream is unknown. A 205 has the length 0, since its status does not end it
-        // (RFC 9112 §6.3).
+        // RFC 9110 §8.6. The length of a stream is unknown; a 205 has 0, as its status does not end it (RFC 9112 §6.3).
         length: hasNoLength || (isStream && !isEmpty) ? undefined : Buffer.byteLength(isEmpty ? '' : text),
         isStreamed: isStream && !isEmpty,
       }));

@@ -213,8 +213,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     const listening = await listen(async () => ok('in time'));
     const { socket, text: received, closed } = await dial(listening);
     await until(() => expect(listening.connections().http).toBe(1));
-    // After a setImmediate, the event loop begins a turn with its timers. The following statements run in one turn,
-    // and graceMs ends before the request is read.
+    // After a setImmediate, a turn begins with its timers. The rest runs in one turn: graceMs ends before the read.
     await new Promise(setImmediate);
     const closes = listening.close({ graceMs: 50 });
     socket.write(get('/'));

@@ -81,11 +81,7 @@ export const serveRules: OptionRules<ServeOptions> = {
   maxUnsentSize: serverLimit,
 };
 
-/**
- * Checks that a value is a service.
- * @param caller the function that takes the service, for the message
- * @throws {GatewayError} if it is not a service, such as the promise of a gateway
- */
+/** Checks that `caller` got a service. @throws {GatewayError} if not, such as for the promise of a gateway */
 export function requireService(caller: string, service: Service): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
   throw new GatewayError(

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as Uws from '@uwsjs/core';
 
-/**
- * Size of a request head, in bytes, from which on uWebSockets.js itself rejects the request, with an HTML body. It is
- * higher than the default limits of `serve`, which reject with JSON.
- */
+/** Head size in bytes from which uWebSockets.js itself rejects, with HTML; above our defaults (JSON). */
 const parserHeadBytes = 49_152;
 
 // The addon reads this once, when it is loaded. Its default of 4,096 bytes is too low for tRPC's batched GET requests.

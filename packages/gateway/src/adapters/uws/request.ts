@@ -7,11 +7,8 @@ import { RequestHead, type RequestLimits } from '../serve/requestHead.ts';
 const letterP = 0x50;
 
 /**
- * The head of the request that uWebSockets.js is passing to a handler. Reading all headers takes as long as reading ten
- * by name.
- *
- * The parser rejects names that are not tokens. At an empty name, it ends the head and hides the following headers
- * (uWebSockets.js 20; docs/adapters.md).
+ * The head that uWebSockets.js is passing to a handler. All headers take as long as ten by name. The parser rejects
+ * names that are not tokens. At an empty one it ends the head and hides the rest (uWebSockets.js 20; docs/adapters.md).
  */
 class UwsHead extends RequestHead {
   #req: NativeRequest | undefined;
@@ -24,9 +21,8 @@ class UwsHead extends RequestHead {
   }
 
   /**
-   * Decodes a value as Latin-1, as Node does, by `getHeader`, which returns the first of several headers of one name.
-   * `forEach` decodes non-ASCII bytes as UTF-8 and loses invalid ones. Both lose non-ASCII bytes at the start and end
-   * of a value, since the parser treats them as blanks (uWebSockets.js 20).
+   * Decodes a value as Latin-1, as Node does, by `getHeader`, which returns the first of a name. `forEach` decodes as
+   * UTF-8 and loses invalid bytes. Both lose non-ASCII bytes at the ends, as blanks (uWebSockets.js 20).
    */
   protected override latin1(name: string, value: string): string {
     return this.#req?.getHeader(name) ?? value;
@@ -36,9 +32,8 @@ class UwsHead extends RequestHead {
 const head = new UwsHead();
 
 /**
- * A request of uWebSockets.js. `NativeRequest` can be read only until its handler returns, and `onAborted` and `onData`
- * must be attached before that: call `keep` in the handler, unless the response is written there. When `isAborted` is
- * true, every method of the native response throws.
+ * A request of uWebSockets.js. `NativeRequest` is readable, and listeners can be attached, until its handler returns:
+ * call `keep` there, unless the response is written there. Once `isAborted`, every method of the response throws.
  */
 export class UwsRequest extends ServerRequest {
   readonly isLast: boolean;

@@ -31,10 +31,7 @@ const uncheckedLength = 1024;
 /** Share of such bodies that are checked anyway. */
 const checkedShare = 1 / 8;
 
-/**
- * The responder of uWebSockets.js. The head of a response is one text: uWebSockets.js 20 writes a status unchanged,
- * including line breaks, and each separate call would take 0.1 µs.
- */
+/** A head is one text: each call takes 0.1 µs. uWebSockets.js 20 writes line breaks in a status unchanged. */
 export class UwsResponder extends Responder<UwsRequest, string> {
   protected readonly headOf = headText;
 
@@ -101,8 +98,7 @@ export class UwsResponder extends Responder<UwsRequest, string> {
     const { res } = request;
     const ending = this.#ending(request);
     let onDrained = () => {};
-    // Set only once: uWebSockets.js 20 discards a handler that is set while the previous one, or its promise callbacks,
-    // run.
+    // Set once: uWebSockets.js 20 discards a handler set while the previous one or its promise callbacks run.
     res.onWritable(() => {
       onDrained();
       return true;
@@ -130,10 +126,7 @@ export class UwsResponder extends Responder<UwsRequest, string> {
   }
 }
 
-/**
- * Writes a response that is not streamed. Must be called within uWS's handler or within `res.cork`.
- * @returns whether the socket has taken all of it; otherwise the rest of the body must be sent
- */
+/** Writes a whole response in uWS's handler or `res.cork`. @returns whether the socket took all of it */
 function write(
   { res, method, isClosedByUws }: UwsRequest,
   head: string,
@@ -162,10 +155,9 @@ function write(
     return true;
   }
   res.writeStatus(ending === 'keep-alive' ? head : head + connectionClose);
-  // `end` buffers the bytes that the socket does not take, without a limit for a client that sends requests and does
-  // not read. After a `tryEnd` that is not taken completely, the next request closes the connection (uWebSockets.js
-  // 20). But `tryEnd` takes 0.4 µs more, 4% of a GET. So small bodies are checked at random: on average, 8 responses
-  // are buffered when such a client is detected.
+  // `end` buffers what the socket does not take, without a limit for a client that never reads. After an incomplete
+  // `tryEnd`, the next request closes the connection (uWebSockets.js 20), but it takes 0.4 µs more, 4% of a GET. So
+  // small bodies are checked at random: some 8 responses are buffered before such a client is detected.
   if (whole.length <= uncheckedLength && Math.random() > checkedShare) {
     res.end(whole);
     return true;
@@ -174,10 +166,9 @@ function write(
 }
 
 /**
- * Stops reading from a connection that cannot be closed with the response. Bytes that would be parsed as the next
- * request stay in the kernel until uWS closes the idle connection, 8 to 12 s later. Call it after everything written
- * was sent: a write that the socket does not take makes uWebSockets.js 20 read again. Before the response has ended, a
- * second request closes the connection anyway.
+ * Stops reading from a connection that cannot close with the response: bytes of a next request stay in the kernel until
+ * uWS closes it as idle, after 8 to 12 s. Call it when all is sent: a write that the socket does not take resumes
+ * reading (uWebSockets.js 20). Until the response ends, a second request closes the connection anyway.
  */
 async function pauseReading(request: UwsRequest): Promise<void> {
   // Not within uWS's `onWritable`: uWS would still read in the same turn.

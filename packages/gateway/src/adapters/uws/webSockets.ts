@@ -17,7 +17,6 @@ interface WebSocketsOptions {
   readonly sockets: OpenSockets;
   readonly responder: UwsResponder;
   readonly limits: RequestLimits;
-  /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgrade: () => void;
 }
 
@@ -119,11 +118,9 @@ function upgradeOrHandle(
   const protocol = req.getHeader('sec-websocket-protocol');
   const extensions = req.getHeader('sec-websocket-extensions');
   /*
-   * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
-   * still treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a
-   * response after which the connection should close, uWS closes it: this affected one in some hundreds of sockets.
-   * Without `cork` and outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful
-   * and happens only for asynchronous decisions.
+   * Never within `res.cork`, as upstream's example does. After its callback, uWebSockets.js 20 still treats the memory
+   * as the old response. If the WebSocket has the same address and looks like a response that should close, uWS closes
+   * it: one socket in some hundreds. Without `cork`, uWS only warns on stderr, after asynchronous decisions.
    */
   const open = (accept: SocketAcceptor) => {
     request.onUpgrade();

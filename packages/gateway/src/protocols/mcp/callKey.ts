@@ -77,10 +77,7 @@ export function sortMembers(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sortMembers(value[name])]));
 }
 
-/**
- * Reads the key of a call; `undefined` without one.
- * @throws {TRPCError} `BAD_REQUEST` for a malformed key, for two different ones, and for a missing one that is required
- */
+/** Reads a key, if any. @throws {TRPCError} `BAD_REQUEST` if malformed, ambiguous, or required and missing */
 export function callKey(
   request: HttpRequest,
   { meta, params }: Pick<Message, 'meta' | 'params'>,

@@ -14,7 +14,6 @@ import type { Tools } from './tools.ts';
 export interface Catalog {
   readonly tools: Tools;
   readonly server: McpSettings['server'];
-  /** How to use the tools together, for the model. */
   readonly instructions: string | undefined;
 }
 

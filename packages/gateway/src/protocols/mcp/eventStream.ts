@@ -18,9 +18,8 @@ export const stoppedError = new TRPCError({
 });
 
 /**
- * Creates the format of the stream of a subscription: each value is progress, if the client asks for it, and the last one
- * is the result.
- * @param results returns the result after the last value, and the results of errors
+ * Formats a subscription's stream: each value is progress, if the client asks for it, the last one the result.
+ * `results` has the result after the last value, and those of errors.
  */
 export function progressFormat(
   { id, meta, tool }: ToolCall,
@@ -62,10 +61,7 @@ export function progressFormat(
   };
 }
 
-/**
- * Responds to `subscriptions/listen`. The tools do not change while the process runs, so the stream acknowledges that it
- * will have no notification, and ends.
- */
+/** Responds to `subscriptions/listen` with a stream that acknowledges and ends: the tools never change. */
 export function listen({ id, params }: Message): OutgoingResponse {
   if (!isObject(params['notifications'])) {
     const error = { code: errorCodes.invalidParams, message: 'params.notifications must be an object.' };

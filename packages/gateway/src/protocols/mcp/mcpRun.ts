@@ -28,7 +28,6 @@ import { errorResult, markReplayed, outputResult, replayedResult, shownError } f
 import type { ToolCall } from './tools.ts';
 
 interface RunOptions extends McpSettings, Catalog {
-  /** Responds with the status of an error. */
   reject(error: TRPCError, context: RequestContext, id?: Message['id']): OutgoingResponse;
 }
 
@@ -159,9 +158,8 @@ export class McpRun extends RequestRun implements CallSource {
     if (error) return this.settle(0, new Failure(error));
     if (key === undefined || !procedure.isReplayed)
       return settings.calls.start(tool.executed, this, 0, context);
-    // A model writes the arguments of a repeat anew, so the order of members is its chance: an error would lead the model to
-    // a new key, and the call would run twice. The id and the revision may differ too: `replay` writes those of the repeat.
-    // Over REST and tRPC, a program sends the same bytes again, and the fingerprint is that of the bytes.
+    // Models write a repeat's arguments anew. An error for another order would lead to a new key, and the call would
+    // run twice. Id and revision may differ: `replay` writes the repeat's. REST and tRPC compare bytes.
     const call = { procedure, key, head: [sortMembers(args ?? {})], body: undefined };
     this.reserve(call, () => settings.calls.start(tool.executed, this, 0, context));
   }

@@ -1,7 +1,4 @@
-/*
- * The size of a result, which a model reads whole. A list that is too large is cut at a whole element, and the model is told
- * how to get the rest.
- */
+/* Models read results whole. A long list is cut at a whole element, and says how to get the rest. */
 import { utf8Length } from '../../http/response.ts';
 import { isContainer } from '../../http/isObject.ts';
 import { accepts, isZod } from '../../schemas/zodSchema.ts';
@@ -37,10 +34,7 @@ export interface Excess {
 
 const propertiesOf = ({ properties = {} }: JsonSchema) => properties as Readonly<Record<string, JsonSchema>>;
 
-/**
- * Returns the number of elements that a list in an output must have; `Infinity` if it cannot be cut, such as a tuple.
- * @param property the list; `undefined` for the output itself
- */
+/** Returns the least length of a list (`undefined`: the output); `Infinity` if it cannot be cut (a tuple). */
 function leastItems(schema: JsonSchema, property: string | undefined): number {
   if (Object.keys(schema).length === 0) return 1;
   const list = property === undefined ? schema : propertiesOf(schema)[property];

@@ -88,10 +88,7 @@ function limitedResult(value: unknown, excess: Excess, call: ToolCall, record: C
   return errorResult({ code: 'PAYLOAD_TOO_LARGE', message, status: 413 }, call, record);
 }
 
-/**
- * Returns what clients receive of an error: the members of a REST error.
- * @param wrapper the argument before the paths of issues
- */
+/** Returns what clients get of an error, as over REST. `wrapper`: the argument before the paths of issues. */
 export function shownError(error: TRPCError, declared: ErrorDefinitions | undefined, wrapper?: string) {
   const shown = formattedError(error, declared);
   if (shown) return { code: shown.code, message: shown.message, status: shown.status, data: shown.data };
@@ -135,9 +132,8 @@ const replayedEnd = `,"_meta":${JSON.stringify(replayedMeta)}}`;
 export const markReplayed = (result: string): string => `${result.slice(0, -1)}${replayedEnd}`;
 
 /**
- * Returns the result of an earlier call with the same key as replayed, in the form of the revision of its repeat: a client
- * may have been updated in between.
- * @param message the stored response message
+ * Returns the result of an earlier call as replayed, in the revision of its repeat: clients may be updated in between.
+ * `message` is the stored one.
  */
 export function replayedResult(message: string, isCurrent: boolean): string {
   const { result } = JSON.parse(message) as { readonly result: StoredResult };

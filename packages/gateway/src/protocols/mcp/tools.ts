@@ -165,17 +165,11 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number, max
   };
 }
 
-/**
- * Returns the `_meta` of a tool by which Claude Code gives a model results of up to 500,000 characters. It writes those of more
- * than 50,000 to a file otherwise.
- */
+/** With this `_meta`, Claude Code gives a model up to 500,000 characters; else, over 50,000 go to a file. */
 const hostLimit = (maxResultBytes = 0): object | undefined =>
   maxResultBytes > 50_000 ? { 'anthropic/maxResultSizeChars': Math.min(maxResultBytes, 500_000) } : undefined;
 
-/**
- * Returns a procedure that reads its output of bytes as part of the call: within its deadline, and while it counts as
- * running. Its errors are those of the call.
- */
+/** Reads an output of bytes as part of the call: within its deadline, while it counts, with its errors. */
 function readingBytes(procedure: Procedure, options: Omit<ByteOptions, 'signal'>): Procedure {
   const { procedure: original, stages: [first = [], ...others] = [] } = procedure;
   function convert(value: unknown, call: { readonly signal?: AbortSignal | undefined } | undefined): unknown {
@@ -218,10 +212,7 @@ function readInput(
   return { inputOf, wrapper: undefined, inputSchema };
 }
 
-/**
- * Checks that an output is JSON, bytes, or a list of `Blob`s, as far as its schema says.
- * @throws {GatewayError}
- */
+/** Requires JSON, bytes or a list of `Blob`s, as far as the schema says. @throws {GatewayError} */
 function requireOutput(schema: Schema, depth = 0): void {
   const inner = depth > maxDepth ? undefined : innermost(schema);
   if (inner === undefined) return;

@@ -6,11 +6,10 @@ import { RestStatusError } from './errorResponse.ts';
 const longExponent = /\d[eE][+-]?\d{3}/;
 
 /**
- * Whether a text may contain a number that a double would round. A literal of at most 15 significant digits with a
- * small exponent is exact (IEEE 754: DBL_DIG), so only a text with a longer one is checked number by number.
- *
- * Hot path: tests every sixteenth character, since a run of sixteen digits includes one of them. A regular expression
- * for both took 40% of a POST of 100 KB, and was ten times as slow for a body full of numbers.
+ * Whether a double may round a number in a text. Up to 15 significant digits with a small exponent are exact (IEEE 754:
+ * DBL_DIG), so only a text with more is checked number by number. Hot path: tests every sixteenth character, as a run
+ * of sixteen digits has one. A regular expression for both took 40% of a POST of 100 KB, and ten times as long for
+ * numbers.
  */
 function mayRound(text: string): boolean {
   for (let at = minInexactDigits - 1; at < text.length; at += minInexactDigits) {
@@ -47,9 +46,8 @@ export function parseLenientJson(text: string): unknown {
 
 /**
  * Parses JSON and rejects numbers that would be rounded.
- * @param isRead whether a member of the outermost object is part of the input; numbers in other members are not checked.
- *   `undefined`: no number is
- * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for a number that a double cannot represent exactly
+ * @param isRead whether a member of the outermost object is input, and so is checked. `undefined`: none
+ * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for an inexact number
  */
 export function parseExactJson(text: string, isRead?: (name: string) => boolean): unknown {
   let value: unknown;
@@ -72,9 +70,8 @@ export function parseExactJson(text: string, isRead?: (name: string) => boolean)
 }
 
 /**
- * Returns the members of the outermost object that contain a number that would be rounded; `undefined` for one outside
- * an object. Scans the text, which is valid JSON: recursion over the values, or a reviver, would need stack for each
- * level, and a body may be very deep.
+ * Returns the outermost object's members with a number that would be rounded; `undefined` for one outside an object.
+ * Scans the text, which is valid JSON: recursion or a reviver needs stack per level, and a body may be very deep.
  */
 function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined> {
   const members = new Set<string | undefined>();

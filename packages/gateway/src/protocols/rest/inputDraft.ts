@@ -71,7 +71,6 @@ export class InputDraft {
     }
   }
 
-  /** Reads the headers and cookies that are part of the input. */
   readHeaders(parameters: readonly TextParameter[], request: HttpRequest): void {
     const texts = headerTexts(parameters, request);
     for (const [index, { converter, field, style }] of parameters.entries()) {
@@ -92,9 +91,8 @@ export class InputDraft {
   }
 
   /**
-   * Converts the rest of a path, `{+name}`. For an array, each segment is an item; otherwise the value is the text with
-   * its slashes.
-   * @param received the text before percent-decoding
+   * Converts the rest of a path, `{+name}`, not yet percent-decoded: each segment is an item of an array; otherwise,
+   * the value is the text with its slashes.
    */
   convertRest({ converter, field }: TextParameter, received: string): unknown {
     const segments = received.split('/').map(percentDecode);
@@ -105,11 +103,7 @@ export class InputDraft {
     return this.convert(converter, isValid ? segments.join('/') : undefined, field);
   }
 
-  /**
-   * Converts a text to the type of its schema. If that fails, adds an issue and returns `undefined`.
-   * @param text `undefined` if it is not valid UTF-8
-   * @param index the index of an item of an array
-   */
+  /** Converts a text, `undefined` for invalid UTF-8. If that fails, adds an issue and returns `undefined`. */
   convert(converter: Converter, text: string | undefined, path: FieldPath, index?: number): unknown {
     if (text === undefined) {
       const message = 'is not valid percent-encoded UTF-8';
@@ -163,10 +157,7 @@ export class InputDraft {
     this.#set(path, { converter: leaf.converter, style }, text, target);
   }
 
-  /**
-   * Converts a value, and sets it as a property: for an array, as its next item.
-   * @param values the object that has the property, whose name is the last key of `path`
-   */
+  /** Converts a value and sets it on `values` by the last key of `path`: for an array, as its next item. */
   #set(
     path: FieldPath,
     { converter, style }: ValueFormat,

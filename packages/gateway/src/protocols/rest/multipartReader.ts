@@ -33,11 +33,7 @@ export class MultipartReader {
     this.#limits = limits;
   }
 
-  /**
-   * Reads up to the next file, and drops the unread rest of the previous one.
-   * @param onField receives the text fields before that file
-   * @returns `undefined` at the end of the body
-   */
+  /** Reads the fields up to the next file, and drops the rest of the previous one. `undefined` at the end. */
   async nextFile(onField: (name: string, value: string) => void): Promise<UploadedFile | undefined> {
     this.#current = undefined;
     for (;;) {
@@ -50,7 +46,6 @@ export class MultipartReader {
     }
   }
 
-  /** Stops reading the body. */
   async close(): Promise<void> {
     this.#current = undefined;
     await this.#events.return();

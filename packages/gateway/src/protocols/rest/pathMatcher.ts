@@ -26,9 +26,8 @@ export interface PathMatch<Value> {
 }
 
 /**
- * Creates a matcher of paths against templates. Its time does not depend on the number of templates, except those with
- * text beside a parameter: of these, all with the same segments before are compared.
- * @param isLenient whether literal segments match in any case, and a path with a slash at its end as the path without it
+ * Matches paths against templates, in a time independent of their number, except that those with text beside a
+ * parameter are compared if the segments before are the same. `isLenient`: in any case, with or without a last slash.
  */
 export function createPathMatcher<Value>(isLenient: boolean) {
   const root = new Node<Value>();

@@ -82,10 +82,7 @@ export function readInput(
   return description.convert ? description.convert(input) : input;
 }
 
-/**
- * Removes the parameters of a query that have an empty value, and are not repeated: Express reads those as a list, which
- * is not absent for trpc-to-openapi.
- */
+/** Removes empty parameters that occur once: Express reads repeated ones as a list, which is not absent. */
 function withoutEmpty(query: string): string {
   const named = Map.groupBy(query.split('&'), (pair) => lenientFormDecode(pair.split('=', 1)[0] ?? ''));
   const isEmpty = ([pair, another]: readonly string[]) =>
@@ -147,9 +144,8 @@ function readWholeBody(raw: RawBody, limits: InputLimits): unknown {
 }
 
 /**
- * Creates the function that reads the `FormData` of a tRPC client into the same input as over REST, with the same issues.
- * Properties that REST has in other places are fields of the form too. A procedure without a form over REST, or which
- * receives a `FormData` there too, receives the form as it is.
+ * Reads the `FormData` of a tRPC client into the same input as over REST, with the same issues; properties from other
+ * places are fields too. Without a form over REST, or if it takes a `FormData`, a procedure gets the form.
  */
 export function createReadForm(
   operations: readonly Operation[],
@@ -185,10 +181,7 @@ export function createReadForm(
 const convertWhole = ({ convert }: Operation['input'], input: unknown): unknown =>
   convert ? convert(input) : input;
 
-/**
- * Whether a text is a value of the format int64 (OpenAPI 3.1 §4.4) that a double cannot represent exactly: valid for its
- * client, but no number of JavaScript, so no resource that a procedure can find has it in its path.
- */
+/** Whether a text is an int64 (OpenAPI 3.1 §4.4) that no double represents: valid, but never a resource. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   if (!converter.isInteger || !integerPattern.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);

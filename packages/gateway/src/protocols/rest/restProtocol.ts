@@ -26,7 +26,6 @@ import { writeSuccess } from './successResponse.ts';
 import { headerTexts, queryPairs } from './textParameters.ts';
 
 export interface RestSettings extends ProtocolSettings {
-  /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
   readonly errorResponse: ErrorResponse;
 }
@@ -47,10 +46,7 @@ const optionsHeaders = (resource: Resource): Header[] => [
   ...[...resource.values()].flatMap(({ operation }) => operation?.input.body?.accepts ?? []),
 ];
 
-/**
- * Creates the REST protocol of a router. A request is checked in this order, and the first problem decides the status:
- * path (404), method (405), media type (415), size (413), input (400).
- */
+/** Creates the REST protocol. Checks in order: path 404, method 405, media type 415, size 413, input 400. */
 export function createRestProtocol(
   settings: RestSettings,
 ): Protocol<RestTarget> & { readonly routeOf: (path: string) => string | undefined } {
@@ -271,16 +267,12 @@ function closeAfter(response: OutgoingResponse, close: NonNullable<RawBody['clos
   else void close();
 }
 
-/**
- * Maximum length of `Accept`, in characters; a longer one is ignored. Negotiator (1.1) needs quadratic time for an
- * unclosed quote: 17 ms for 15,000 commas, 0.1 ms for 1,000.
- */
+/** Longest `Accept` read. Negotiator 1.1 takes 17 ms for an open quote and 15,000 commas, 0.1 for 1,000. */
 const maxAcceptLength = 1024;
 
 /**
- * Selects the media type that a request prefers (RFC 9110 §12.5.1); of several, the first of `types`.
- * @param accept the header `Accept`. `undefined` if it is missing or empty: the request accepts any type.
- * @throws {RestStatusError} 406 if the request accepts none of the types
+ * Selects the preferred media type (RFC 9110 §12.5.1); the first of equals, and without `Accept`.
+ * @throws {RestStatusError} 406 if the request accepts none
  */
 function negotiate(accept: string | undefined, media: ReadonlyMap<string, unknown>): string {
   const types = [...media.keys()];

@@ -77,10 +77,7 @@ export function writeSuccess(
   if (!hasOwnType) headers.push(['content-type', contentType]);
 }
 
-/**
- * Returns the status of a successful response.
- * @throws {TypeError} for a status that the metadata does not list
- */
+/** Returns the status of a success. @throws {TypeError} for one that the metadata does not list */
 function successStatus(
   { procedure, statuses }: Operation,
   output: unknown,

@@ -36,10 +36,7 @@ export const lenientFormDecode = (text: string): string =>
       decoder.decode(Uint8Array.from(encoded.slice(1).split('%'), (hex) => Number.parseInt(hex, 16))),
     );
 
-/**
- * Returns the values of the headers and cookies that are part of the input, not converted. A cookie that is not valid
- * percent-encoded UTF-8 is `undefined`.
- */
+/** Returns the headers and cookies of the input, not converted; a cookie that is not UTF-8 is `undefined`. */
 export function headerTexts(
   parameters: readonly TextParameter[],
   request: HttpRequest,
@@ -53,8 +50,7 @@ export function headerTexts(
       const lower = name.toLowerCase();
       return headers.filter(([other]) => other === lower).map(([, value]) => value);
     }
-    // The first of several cookies of one name applies: browsers send the one with the longest path first (RFC 6265bis
-    // §5.8.3).
+    // The first cookie of a name: browsers send the longest path first (RFC 6265bis §5.8.3).
     return name in cookies ? [cookies[name]] : [];
   });
 }

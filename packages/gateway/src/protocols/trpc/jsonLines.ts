@@ -25,7 +25,6 @@ export interface JsonLinesOptions extends TextStreamOptions {
   readonly serialize: ((line: unknown) => unknown) | undefined;
   /** Maximum size of a line, in bytes. A larger one is replaced by an error. */
   readonly maxLineBytes: number;
-  /** Number of calls in the batch. */
   readonly calls: number;
   /** The context of the request. Its signal ends observables, and is read only for them: that takes 3% of a batch of 10. */
   readonly context: Pick<RequestContext, 'outcome' | 'request' | 'signal'>;
@@ -65,13 +64,10 @@ const statusError = 2;
 const maxTextLength = 65_536;
 
 /**
- * Encodes the outcomes of a batch as JSON lines, in the format of tRPC's `jsonlStreamProducer` (@trpc/server 11.25).
- * The first line is an object with a promise for each call. Each further line settles a promise or has a value of an
- * iterable, and may contain further ones. A call has three lines, `{ result }`, `{ data }` and the output, or one with
- * its error.
- *
- * Ids do not depend on timing: among `n` calls, call `i` has the ids `i`, `n + i` and `2n + i`. The lines of calls are
- * in the order of their outcomes.
+ * Encodes a batch as JSON lines, as tRPC's `jsonlStreamProducer` (@trpc/server 11.25). The first line has a promise for
+ * each call. Each further line settles one, or has a value of an iterable, and may contain more. A call has three
+ * lines, `{ result }`, `{ data }` and the output, or one with its error. Of `n` calls, call `i` has the ids `i`, `n +
+ * i` and `2n + i`, whatever the timing. Lines are in the order of outcomes.
  */
 export class JsonLines extends TextStream implements OutcomeReceiver {
   readonly #options: JsonLinesOptions;
@@ -126,10 +122,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     this.#settleOne();
   }
 
-  /**
-   * Returns the body, after the calls were started. It is a string if all outcomes arrive in the same turn of the event
-   * loop, which takes half the time of a stream.
-   */
+  /** Returns the body; a string, in half the time of a stream, if all outcomes arrive in the same turn. */
   body(): string | BodyStream | Promise<string | BodyStream> {
     const text = this.takeWhole();
     if (text !== undefined) return text;

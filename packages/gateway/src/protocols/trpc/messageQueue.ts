@@ -72,7 +72,6 @@ export class MessageQueue {
     if (!this.isBlocked) this.#schedule();
   }
 
-  /** Starts a call after those that wait. */
   push(call: { start(): void }): void {
     this.#calls.push(call);
   }
@@ -82,7 +81,6 @@ export class MessageQueue {
     this.#calls = [];
   }
 
-  /** Continues in a later turn. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

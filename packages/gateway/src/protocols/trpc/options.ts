@@ -55,10 +55,7 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
 export interface TrpcSettings extends ProtocolSettings {
   readonly config: ServedConfig;
   readonly trpc: TrpcOptions<AnyTRPCRouter>;
-  /**
-   * Returns the input of a procedure that is called with a form: the same object as over REST, or the form itself.
-   * @throws {TRPCError} `BAD_REQUEST` that names each field
-   */
+  /** Returns the input of a form: as over REST, or the form. @throws {TRPCError} `BAD_REQUEST` per field */
   readonly readForm: (path: string, form: FormData) => unknown;
   readonly errors: TrpcErrors;
 }
@@ -67,9 +64,8 @@ export interface TrpcSettings extends ProtocolSettings {
 const largestMessageBytes = 104_857_600;
 
 /**
- * Returns the largest WebSocket message that is received, in bytes. The calls of one that is larger than `maxBodySize`
- * are rejected one by one: @trpc/client 11.25 would send the message again after each reconnect if its socket were
- * closed. Only twice `maxBodySize`, since adapters buffer an unfinished message of each socket.
+ * Returns the largest WebSocket message, in bytes. The calls of one above `maxBodySize` are rejected one by one: if the
+ * socket were closed, @trpc/client 11.25 would send it again after each reconnect. Only twice: adapters buffer it.
  */
 export const maxMessageSizeOf = ({ maxBodySize }: Pick<Limits, 'maxBodySize'>): number =>
   Math.ceil(Math.min(Math.max(2 * maxBodySize, defaultMessageBytes), largestMessageBytes));

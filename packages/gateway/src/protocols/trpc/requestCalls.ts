@@ -193,10 +193,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
     return new OutgoingResponse(status, headers, body, shared);
   }
 
-  /**
-   * Reports an error to the request record and to `onError`.
-   * @param call default: the request as a whole
-   */
+  /** Reports an error to the request record and to `onError`; by default, of the request as a whole. */
   protected report(cause: TRPCError, call = this.#wholeRequest): void {
     const { request, context, settings } = this;
     const error = originalOf(cause);
@@ -227,10 +224,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
     return { path: undefined, input: undefined, type: this.request.type };
   }
 
-  /**
-   * Reads the `Idempotency-Key`.
-   * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
-   */
+  /** Reads the `Idempotency-Key`. @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share it */
   protected readKey(): string | undefined {
     const { http, isBatchCall } = this.request;
     const key = idempotencyKey(http);
@@ -290,10 +284,7 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
     }
   }
 
-  /**
-   * Calls `responseMeta` and adds its headers.
-   * @returns the status of `responseMeta`
-   */
+  /** Calls `responseMeta`, adds its headers and returns its status. */
   #addMeta(
     headers: Headers,
     items: readonly ResultItem[] | undefined,

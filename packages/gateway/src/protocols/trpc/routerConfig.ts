@@ -23,10 +23,7 @@ export const isWithoutTransformer = ({ transformer }: RouterConfig): boolean =>
 
 const sourceOf = (functions: object) => Object.values(functions).map(String).join('\n');
 
-/**
- * Returns the configuration of a router, with an `errorFormatter` and a transformer that throw if they return a promise,
- * which tRPC would send as `{}`.
- */
+/** Returns a configuration whose formatter and transformer throw for a promise: tRPC sends it as `{}`. */
 export function syncConfig({ _def }: AnyTRPCRouter): ServedConfig {
   const config: RouterConfig = _def._config;
   // oxlint-disable-next-line typescript/no-useless-default-assignment -- missing before @trpc/server 11.25

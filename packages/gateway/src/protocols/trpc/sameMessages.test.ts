@@ -11,8 +11,7 @@ import { quiet, upgradeRequest } from './testing/openSocket.ts';
 import { routerOf } from './testing/comparedRouter.ts';
 import { bytesOf, socketPlan, type SocketPlan } from './testing/randomMessages.ts';
 
-// The oracle is tRPC's own handler, which `applyWSSHandler` calls for each socket of the package ws. What both sides send,
-// pass to callbacks and do to the socket is compared.
+// Compares what tRPC's own handler, as of `applyWSSHandler`, and ours send, pass to callbacks and do to the socket.
 
 /** The server's end of an in-process WebSocket. */
 interface ServerEnd {

@@ -20,8 +20,7 @@ import {
 } from './testing/comparedRouter.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 
-// The oracle is tRPC's own `resolveResponse`, called as by its standalone adapter. Status, headers, body and the arguments
-// of all callbacks of both sides are compared.
+// Compares status, headers, body and arguments of callbacks with tRPC's `resolveResponse`, as standalone calls it.
 
 interface Outcome {
   readonly status: number;
@@ -185,10 +184,7 @@ async function ours(name: SettingName, row: Row, hasBody: boolean): Promise<Outc
   return outcome(response.status, new Headers(headersOf(response) as [string, string][]), body, events);
 }
 
-/**
- * Returns the text of a stream. For one that fails, only its first line, since the number of lines before the error depends on
- * the order of the calls.
- */
+/** Returns a stream's text; of a failing one the first line, as call order decides how many it has. */
 async function textOf(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onCut: (cause: unknown) => void = () => {},

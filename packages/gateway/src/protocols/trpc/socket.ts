@@ -21,16 +21,11 @@ import { encodeError, genericErrorShape } from './trpcErrors.ts';
 /** One WebSocket: its running calls, and the frames that it sends, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
   isOpen = true;
-  /** Whether the server is stopping. */
   isDraining = false;
-  /** The result of `createContext`. */
   ctx: unknown = undefined;
   /** The error of `createContext`, which is the error of every call. */
   contextError: TRPCError | undefined = undefined;
-  /**
-   * The calls that have started and not ended. Not a `Set`, which keeps every call alive until a full garbage
-   * collection (see `Deadlines`): 38% of a query with an async resolver.
-   */
+  /** Open calls. A `Set` would keep them until a full collection (`Deadlines`): 38% of an async query. */
   readonly running: OpenCall[] = [];
   readonly subscriptions: OpenSubscriptions;
   readonly context: RequestContext;
@@ -49,9 +44,7 @@ export class Socket {
   }
 
   /**
-   * Encodes an output or an event.
-   * @param eventId the id of a tracked event
-   * @returns the frame; `''` if the socket is closed
+   * Encodes an output or a tracked event; `''` if the socket is closed.
    * @throws {LimitError} `response-bytes`; also the error of a transformer
    */
   encodeData({ batch, id, jsonrpc }: CallInfo, output: unknown, eventId?: string): string {
@@ -220,10 +213,7 @@ export class Socket {
     await Promise.all(calls.map((call) => call.whenEnded()));
   }
 
-  /**
-   * Closes the socket.
-   * @param code see RFC 6455 §7.4.1; 1013 is in IANA's registry
-   */
+  /** Closes the socket. Codes: RFC 6455 §7.4.1, and 1013 of IANA's registry. */
   close(code?: number, reason?: string): void {
     this.isOpen = false;
     this.peer.close(code, reason);

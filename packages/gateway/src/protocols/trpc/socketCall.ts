@@ -42,17 +42,13 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   /** `undefined` for a query or a mutation. */
   readonly subscription: SocketSubscription | undefined;
   readonly #socket: Socket;
-  /** The index of the call in its message. */
   readonly #index: number;
   /** `undefined` without policies of the service. */
   readonly #policies: SocketCallPolicies | undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
 
-  /**
-   * @param index the index of the call in its message
-   * @param batch the size of the results of its message, if that is a batch
-   */
+  /** `index` is the call's place in its message, `batch` the size of the results, if that is a batch. */
   constructor(
     socket: Socket,
     { id, jsonrpc, method, params }: CallMessage,
@@ -90,10 +86,7 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   /** Does nothing, since the socket aborts its calls: a listener on its request would stay until the socket closes. */
   override follow(): void {}
 
-  /**
-   * Runs the call; a subscription when others have started. If all its steps are synchronous, the result is sent before
-   * this returns. It never throws.
-   */
+  /** Runs the call; a subscription after others. If all is synchronous, it sends the result. Never throws. */
   start(): void {
     const { procedure, rejection, subscription } = this;
     const { contextError, settings } = this.#socket;
@@ -132,7 +125,6 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     this.startNow();
   }
 
-  /** Waits for a policy. */
   #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {
     this.#socket.settings.calls.wait(promise, this, (outcome) => {
       if (outcome instanceof Failure) this.settle(0, outcome);

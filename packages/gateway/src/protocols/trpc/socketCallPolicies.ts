@@ -50,10 +50,7 @@ export class SocketCallPolicies {
     return admit(this.#policies.admitting, this.#context);
   }
 
-  /**
-   * Runs the policies that complete a response and those that see its outcome. It never rejects.
-   * @returns the result, or the error of a policy
-   */
+  /** Completes a result and reports its outcome. @returns it, or the error of a policy; it never rejects */
   async complete(result: CallResult): Promise<CallResult> {
     const { calls } = this.#socket.settings;
     const { completing, settling } = this.#policies;
@@ -80,10 +77,7 @@ export class SocketCallPolicies {
     }
   }
 
-  /**
-   * Reports the outcome of a subscription.
-   * @returns a promise of the error of a policy; `undefined` if nothing waits, or the policies have seen the outcome
-   */
+  /** Reports a subscription's end. @returns a policy's error; `undefined` if none waits or it was reported */
   settleStream(failure: TRPCError | undefined): Promise<unknown> | undefined {
     if (!this.#isStreaming) return undefined;
     if (failure) this.#setOutcome(new Failure(failure));

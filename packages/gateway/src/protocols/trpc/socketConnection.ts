@@ -56,11 +56,7 @@ export class SocketConnection implements SocketHandler {
   #drainTimer: Timer | undefined;
   #endWatch = () => {};
 
-  /**
-   * @param context the context of the request that opened the socket
-   * @param onChecked called when the credential is checked or the socket is closed, if the credential comes with the first
-   * message
-   */
+  /** @param onChecked called after the check of a credential in the first message, or at the close */
   constructor(
     peer: WebSocketPeer,
     settings: SocketSettings,
@@ -286,8 +282,7 @@ export class SocketConnection implements SocketHandler {
       }
     }
     if (!isCharged) exceeded = this.#charge();
-    // A rejected call gets an error. For anything else, close the socket: otherwise it would exceed the limit at no
-    // cost.
+    // A rejected call gets an error. Anything else closes the socket: it would exceed the limit at no cost.
     if (exceeded && !isAllCalls) this.#queue.push(closing(socket, exceeded));
   }
 
@@ -328,13 +323,11 @@ export class SocketConnection implements SocketHandler {
     else this.#reject(call, error);
   }
 
-  /** Records an error outside of a call, and sends it to the client. */
   #reject(call: CallInfo, error: TRPCError): void {
     this.#socket.record(error);
     this.#socket.reportAndSendError(call, error);
   }
 
-  /** Sends an error and closes the socket. */
   #end(error: TRPCError, code?: number, reason?: string): void {
     this.#reject(noCall, error);
     nextTurn(() => this.#socket.close(code, reason));

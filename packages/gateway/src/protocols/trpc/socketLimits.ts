@@ -27,25 +27,16 @@ export const maxMalformedMessages = 100;
 /** Maximum number of waiting messages, and of calls, that a socket is served before others have their turn. */
 export const maxPerSlice = 100;
 
-/**
- * Maximum number of concurrent calls, including those that wait for a later turn, and of subscriptions. An open one takes
- * 4 KB and what its procedure holds, so a socket takes 20 MB.
- */
+/** Open calls, waiting ones and subscriptions: 4 KB each, besides what procedures hold, and 20 MB in all. */
 export const maxCallsPerSocket = 5000;
 
-/**
- * The error of a call beyond `maxCallsPerSocket`. The socket stays open, since its client would resend all calls. One
- * object, since a message may have 20,000 of them.
- */
+/** For calls beyond `maxCallsPerSocket`: a close would make the client resend all. Shared by up to 20,000. */
 export const tooManyCalls = new LimitError('socket-calls', {
   code: 'TOO_MANY_REQUESTS',
   message: `${maxCallsPerSocket} calls or subscriptions are open on this WebSocket, which is the limit. End some of them, or open another WebSocket.`,
 });
 
-/**
- * Returns the error of a subscription whose input, with those of the open ones, is larger than a message may be: then the
- * client could not send them again after a reconnect, which it does in one message.
- */
+/** The open inputs must fit into one message: after a reconnect, the client sends all of them in one. */
 export const tooManySubscriptionBytes = (most: number): LimitError =>
   new LimitError('socket-calls', {
     code: 'TOO_MANY_REQUESTS',

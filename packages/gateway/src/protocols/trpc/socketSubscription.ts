@@ -68,8 +68,7 @@ export class SocketSubscription implements WaitingSubscription {
         call.abort();
         if (isObservable(output)) return call.endStopped();
       }
-      // Observables have no backpressure: their events are queued, and the socket of a client that does not read is
-      // closed.
+      // Observables have no backpressure: events are queued, and the socket of a client that does not read closes.
       events = isObservable(output) ? observableToAsyncIterable(output, call.signal) : output;
     } catch (cause) {
       call.endWithError(cause);

@@ -183,10 +183,7 @@ const defaultShape = (error: TRPCError): object =>
     ...unknownCall,
   });
 
-/**
- * Returns the error for a `Blob` of a procedure with `produces`, which is for REST: as JSON it would be `{}`. Other
- * procedures may have a transformer that encodes their `Blob`s.
- */
+/** Error for a `Blob` of `produces`, which is for REST: JSON has `{}`. Others may have a transformer. */
 export const blobError = (procedure: Procedure | undefined): TRPCError | undefined =>
   procedure?.rest?.produces
     ? new TRPCError({

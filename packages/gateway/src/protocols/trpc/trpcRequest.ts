@@ -1,5 +1,4 @@
-// Hot path: every tRPC request over HTTP is read here, once, in few steps. A `URL` with its search parameters costs more
-// than most calls, so it is created for unusual requests only.
+// Hot path: reads each tRPC request over HTTP once. A `URL` costs more than most calls: for unusual requests only.
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
 import { isObject } from '../../http/isObject.ts';
@@ -109,9 +108,8 @@ export class TrpcRequest implements Target {
   }
 
   /**
-   * The request target as a URL, as tRPC's adapters create it. The host is chosen by the client and does not affect the
-   * call.
-   * @throws {TRPCError} `BAD_REQUEST` if host and target do not form a URL
+   * The target as a URL, as in tRPC's adapters. The host, of the client's choice, does not affect the call.
+   * @throws {TRPCError} `BAD_REQUEST` if they form no URL
    */
   get url(): URL {
     const { path, query } = this.http;
@@ -128,10 +126,7 @@ export class TrpcRequest implements Target {
     return this.http.header('last-event-id') ?? inQuery ?? null;
   }
 
-  /**
-   * Receives the body of a POST before any call runs, since each call of a batch would wait for it.
-   * @returns `undefined` if a JSON body is complete, or the input is a stream of bytes
-   */
+  /** Receives the body of a POST before any call. `undefined` if JSON is complete, or it is a byte stream. */
   receive(): Promise<void> | undefined {
     if (this.#media === 'octets') return undefined;
     this.#body = this.http.bodyNow?.(this.#settings.limits.maxBodySize);

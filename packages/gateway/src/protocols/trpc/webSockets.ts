@@ -8,10 +8,7 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
 import { SocketConnection, expectsConnectionParams } from './socketConnection.ts';
 
-/**
- * Maximum number of sockets that have not sent their credential yet. Each may have an unfinished message, which
- * uWebSockets.js and Bun buffer: 2 MiB by default.
- */
+/** Maximum of sockets without their credential yet; each buffers up to 2 MiB in uWebSockets.js and Bun. */
 const maxWaiting = 500;
 
 /**
@@ -21,9 +18,8 @@ const maxWaiting = 500;
 const maxWaitingPerAddress = 50;
 
 /**
- * Accepts tRPC connections over WebSocket (RFC 6455). The credential comes with the request that opens the socket.
- * Browsers cannot set its headers, so if its URL has `connectionParams=1` and it has no credential, the first message
- * may have it.
+ * Accepts tRPC over WebSocket (RFC 6455). The credential comes with the opening request. Browsers cannot set its
+ * headers, so with `connectionParams=1` and no credential in it, the first message may have it.
  */
 export class WebSockets {
   readonly #settings: SocketSettings;

@@ -57,10 +57,7 @@ export interface TestConnection {
   readonly closed: Promise<unknown>;
 }
 
-/**
- * Connects to a server for the duration of the running test.
- * @param bytes are sent at once. Default: none
- */
+/** Connects to a server for the running test, and sends `bytes` at once. */
 export async function dial(
   { port }: Pick<Listening, 'port'>,
   bytes: string | Uint8Array = '',

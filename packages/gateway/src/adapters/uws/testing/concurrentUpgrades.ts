@@ -1,7 +1,6 @@
 /**
- * Opens WebSockets whose upgrades are accepted while the request of another connection is read. Runs in a separate
- * process, since an earlier bug in this situation ended the process. Prints the number of sockets that opened and
- * respond.
+ * Opens WebSockets that are accepted while another connection's request is read. A separate process, since a bug once
+ * ended it. Prints how many opened and respond.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
