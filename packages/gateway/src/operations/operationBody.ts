@@ -79,11 +79,7 @@ interface BodyPart {
   readonly schema: Schema;
 }
 
-/**
- * Creates a body.
- * @returns `undefined` if no part of the input is in the body
- * @throws {GatewayError}
- */
+/** Returns `undefined` if no part of the input is in the body. @throws {GatewayError} */
 export function operationBody(input: BodyInput, rest: RestMeta): OperationBody | undefined {
   const { whole, properties, loose, otherFields, isOptional, isUnion, isLenient } = input;
   const parts: readonly BodyPart[] = whole ? [{ field: undefined, schema: whole }] : properties;
@@ -145,11 +141,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   };
 }
 
-/**
- * Returns the media types of a body.
- * @param supported the default one first
- * @throws {GatewayError} for one that is not supported
- */
+/** Returns media types; the first supported is the default. @throws {GatewayError} for an unsupported one */
 function bodyTypes(
   { contentTypes }: RestMeta,
   supported: readonly string[],
