@@ -34,10 +34,7 @@ const variesAlready = /(?:^|[\s,])(?:\*|accept-encoding)(?:[\s,]|$)/i;
 /** Headers that describe the bytes of the body: an encoding, a part, or a digest (RFC 9530). */
 const bindingHeader = /^(?:content-(?:encoding|range|digest|md5)|(?:repr-)?digest)$/;
 
-/**
- * Creates the step that compresses responses (RFC 9110 §8.4), after all policies.
- * @throws {GatewayError} if the runtime has no encoder
- */
+/** Compresses (RFC 9110 §8.4) after all policies. @throws {GatewayError} if the runtime has no encoder */
 export function createCompression(): Compress {
   const encoders = contentEncoders();
   if (encoders.size === 0) {
@@ -75,10 +72,7 @@ export function createCompression(): Compress {
   };
 }
 
-/**
- * Gives a 304 the `Vary` and the `ETag` of its 200 (RFC 9110 §15.4.5), as a cache updates its stored response by it
- * (RFC 9111 §4.3.4). Whether that is compressed, only the client knows: it sends back the tag that it got.
- */
+/** A 304 has `Vary` and `ETag` of its 200 (RFC 9110 §15.4.5): caches update theirs (RFC 9111 §4.3.4). */
 function asCompressed(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
   const fields = readFields(response);
   // A 304 need not have the type of its 200.
