@@ -62,10 +62,7 @@ export function optionProblems(
   return [...unknownOptions(owner, options, Object.keys(rules)), ...invalidOptions(options, rules, prefix)];
 }
 
-/**
- * Checks options as `optionProblems` does.
- * @throws {GatewayError} with a line for each option that is unknown or invalid
- */
+/** Checks options as `optionProblems` does. @throws {GatewayError} with a line for each problem */
 export function requireOptions(
   owner: string,
   options: unknown,
