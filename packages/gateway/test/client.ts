@@ -33,10 +33,7 @@ export interface TestResponse extends ReceivedResponse {
   error(): ApiError;
 }
 
-/**
- * An HTTP client of one server. It sends targets, headers and bodies unchanged, and returns responses unchanged. It checks
- * each response by `responseProblems.ts` and throws if there is a problem, so that no test can forget the check.
- */
+/** Sends and returns everything unchanged, and throws for each problem that `responseProblems.ts` finds. */
 export interface Client {
   readonly origin: string;
   readonly apiKey: string;

@@ -15,10 +15,7 @@ export interface Call {
 /** A generator of clients in TypeScript. */
 export interface Client {
   readonly name: string;
-  /**
-   * The command line of the generator, which is installed from npm, or from PyPI if the command begins with `python/`. Writes a file of
-   * options if the generator needs one.
-   */
+  /** Returns the command, of npm, or of PyPI if it begins with `python/`. May write a file of options. */
   generate(work: string, origin: string): Promise<readonly string[]>;
   /** Returns the source of a module that exports `calls`. */
   source(calls: readonly Call[], work: string, origin: string): Promise<string>;
