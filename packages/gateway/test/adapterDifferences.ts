@@ -12,7 +12,6 @@ import { frame, FrameReader } from '@petstore/testing/webSocketFrames';
 /** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
-  /** The cause of the difference. */
   readonly reason: string;
   readonly options?: StartOptions;
   /** Resolves with what a client observes. */

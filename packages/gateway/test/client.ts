@@ -27,7 +27,6 @@ export interface TestResponse extends ReceivedResponse {
   /** All headers in their order, with names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** The body as JSON. */
   json(): unknown;
   /** The body of an error, whose shape was checked on arrival. */
   error(): ApiError;

@@ -29,7 +29,6 @@ interface DocumentedParameter {
   readonly description: string | undefined;
 }
 
-/** Returns the parameters and the body of an operation. */
 export function documentedRequest(operation: Operation, components: Components): object {
   const { body, headers, isOptional, path, query } = operation.input;
   const inPlace = (parameters: Iterable<Parameter>, isAbsent: boolean) =>

@@ -23,7 +23,6 @@ export interface OperationBody {
   readonly others: Schema | undefined;
   /** Whether a property of the body is part of the input. */
   readonly isRead: (name: string) => boolean;
-  /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has spooled files; `undefined` if it is parsed into properties. */
   readonly upload: OperationUpload | undefined;
@@ -67,7 +66,6 @@ export interface BodyInput {
   /** The whole input, if its unknown properties are in the body. */
   readonly loose: Properties | undefined;
   readonly otherFields: readonly string[];
-  /** Whether the whole input may be absent. */
   readonly isOptional: boolean;
   readonly isUnion: boolean;
   readonly isLenient: boolean;

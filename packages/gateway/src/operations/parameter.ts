@@ -27,7 +27,6 @@ export interface TextParameter extends PlacedProperty {
 /** A property of the input that is sent in the query with brackets: `filter[min]=1`. */
 export interface TreeParameter extends PlacedProperty {
   readonly style: 'tree';
-  /** The structure of the brackets. */
   readonly tree: QueryNode;
 }
 

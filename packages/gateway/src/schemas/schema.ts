@@ -145,7 +145,6 @@ export const isAlwaysAbsent = (schema: Schema): boolean =>
 
 export const isNever = ({ not }: Schema): boolean => not !== undefined && Object.keys(not).length === 0;
 
-/** Whether a schema is `z.void()` or `z.undefined()`. */
 export const isVoid = (schema: Schema): boolean => ['undefined', 'void'].includes(typeOf(schema) ?? '');
 
 export const acceptsUndefined = (schema: Schema): boolean => {

@@ -36,7 +36,6 @@ type Path = keyof typeof asyncRouter._def.procedures;
 interface Call {
   readonly path: Path;
   readonly protocol: Protocol;
-  /** The output. */
   readonly name: string;
   readonly signal?: AbortSignal;
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Operation } from '../openApi.ts';
 import { FileSample, type Sample } from './samples.ts';
 
-/** A call of an operation. */
 export interface Call {
   readonly id: string;
   readonly path: string;
@@ -81,7 +80,6 @@ const cookieHeader = (cookie: object) =>
     .map(([name, value]) => `${name}=${String(value)}`)
     .join('; ');
 
-/** The generators of clients in TypeScript. */
 export const clients: readonly Client[] = [
   {
     name: 'openapi-fetch',

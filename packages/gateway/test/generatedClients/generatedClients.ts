@@ -77,7 +77,6 @@ async function outcomesOf(client: Client, calls: readonly Call[]): Promise<Recor
   );
 }
 
-/** Runs a generator. */
 async function generate(command: string, args: readonly string[]): Promise<string> {
   const [, inPython] = /^python\/(.*)/.exec(command) ?? [];
   const file = inPython

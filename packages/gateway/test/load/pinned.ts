@@ -45,7 +45,6 @@ export function startPinned(
   };
   return {
     child,
-    /** Sends a message and resolves with the response. */
     async call<MessageResponse>(message: object) {
       const received = Promise.race([once(child, 'message'), exitedEarly]);
       child.send(message);
