@@ -50,10 +50,7 @@ export interface DocumentOptions {
    * securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }
    */
   readonly securitySchemes?: Readonly<Record<string, oas31.SecuritySchemeObject>>;
-  /**
-   * Modifies the complete document, or replaces it. The returned object is served. It runs once, when the document is
-   * first requested, and may be asynchronous.
-   */
+  /** Returns the document to serve, changed or new. Runs once, on first request, and may be asynchronous. */
   readonly transform?: (document: oas31.OpenAPIObject) => MaybePromise<oas31.OpenAPIObject>;
 }
 

@@ -68,10 +68,7 @@ export const byName = <Each extends Parameter>(
     ? new BracketParameters(entries)
     : new Map(entries);
 
-/**
- * Adds the unknown properties of a loose input.
- * @throws {GatewayError} if text cannot convert to their type
- */
+/** Adds unknown properties of a loose input. @throws {GatewayError} if text cannot convert to their type */
 export function withOthers<Each extends Parameter>(
   named: ParameterMap<Each>,
   { shape, others }: Properties,

@@ -44,10 +44,7 @@ export function inputFailure(cause: unknown): TRPCError {
   return new TRPCError({ code: 'BAD_REQUEST', message, cause });
 }
 
-/**
- * Returns the `issues` of the cause, or none. Those of other libraries have only path and message, since the rest may
- * contain the input.
- */
+/** The cause's `issues`, if any. Of other libraries, path and message alone: the rest may have the input. */
 export function issuesOf(error: TRPCError): readonly InputIssue[] {
   const { cause } = error;
   if (error.code !== 'BAD_REQUEST' || cause === undefined) return [];
