@@ -72,7 +72,10 @@ export function createCompression(): Compress {
   };
 }
 
-/** A 304 has `Vary` and `ETag` of its 200 (RFC 9110 §15.4.5): caches update theirs (RFC 9111 §4.3.4). */
+/**
+ * Gives a 304 the `Vary` and the `ETag` of its 200 (RFC 9110 §15.4.5), as a cache updates its stored response by it
+ * (RFC 9111 §4.3.4). Whether that is compressed, only the client knows: it sends back the tag that it got.
+ */
 function asCompressed(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
   const fields = readFields(response);
   // A 304 need not have the type of its 200.

@@ -51,7 +51,7 @@ export function mayBeAsync(parser: Parser | undefined): boolean {
   }
 }
 
-/** Parses an event for protocols that send JSON. `parser` is `undefined` without a schema. */
+/** Creates the parser of events for protocols that send JSON. `parser` is `undefined` without a schema. */
 export function eventFunction(parser: Parser | undefined): (event: unknown) => unknown {
   const parse = parser ? parseFunction(parser) : (event: unknown) => event;
   const isSearched = mayBeAsync(parser);

@@ -133,7 +133,7 @@ function resume(run: StageRun, pending: unknown, unparsed: unknown): Promise<unk
 const mergeInputs = (earlier: unknown, parsed: unknown): unknown =>
   isObject(earlier) && isObject(parsed) ? { ...earlier, ...parsed } : parsed;
 
-/** A `Failure` to `execute`, a tRPC result to `next()`. `unparsed`: the value that the step has parsed. */
+/** Returns a `Failure` to `execute`, a tRPC result to `next()`. `unparsed`: what the step has parsed. */
 function stageFailure(run: StageRun, cause: unknown, unparsed: unknown): Failure | MiddlewareResult {
   const { at, options, procedure, stage } = run;
   const step = procedure.stages?.[stage]?.[at - 1];

@@ -6,7 +6,7 @@ import { details, mapSchemas, maxDepth, type Schema } from './schema.ts';
 /** A JSON Schema (draft 2020-12) as clients receive it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** For models, which read it with each request: omits what says nothing, and puts what repeats in `$defs`. */
+/** Models read it with each request: omits what says nothing, and puts what repeats in `$defs`. */
 export function writeJsonSchema(root: Schema): JsonSchema {
   const uses = countUses(root);
   const names = new Map<Schema, string>();

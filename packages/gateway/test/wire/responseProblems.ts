@@ -12,7 +12,7 @@ export interface ReceivedResponse {
 /** Statuses with which the adapter rejects a request before it is routed. The document does not list them. */
 const rejectedByAdapter = new Set([414, 417, 431]);
 
-/** Checks docs/decisions.md#http-behaviour-of-the-pet-store and the document; a sentence for each problem. */
+/** By docs/decisions.md#http-behaviour-of-the-pet-store and the document; returns a sentence per problem. */
 export type ResponseProblems = (method: string, target: string, received: ReceivedResponse) => string[];
 
 export function responseProblems(document: OpenApiDocument): ResponseProblems {
