@@ -290,8 +290,7 @@ it('gateway.procedures lists path, type and execution of each procedure, includi
         .query(({ input }) => input),
       pets: { traced: traced.mutation(() => 1) },
       later: lazy(async () => t0.router({ events: t0.procedure.subscription(async function* () {}) })),
-      // experimental_caller turns the procedure into a function, which routers accept but their types do not
-      // (@trpc/server 11.25).
+      // Makes the procedure a function, which routers accept but their types do not (@trpc/server 11.25).
       invoked: invoked.query(() => 1) as never,
     }),
   );

@@ -12,7 +12,6 @@ import { frame, FrameReader } from '@petstore/testing/webSocketFrames';
 /** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
-  /** The cause of the difference. */
   readonly reason: string;
   readonly options?: StartOptions;
   /** Resolves with what a client observes. */
@@ -23,10 +22,7 @@ interface AdapterDifference {
   readonly official?: unknown;
 }
 
-/**
- * Sends frames, also such that no client library sends, on a WebSocket. Resolves with the code of the close frame; with 1006, as
- * in browsers, if the connection ends without one; or with `still open` after 500 ms.
- */
+/** Sends raw frames. Resolves with the close code, 1006 without one, or `still open` after 500 ms. */
 const closeCodeAfter =
   (...frames: readonly Buffer[]) =>
   async ({ server }: Running) => {

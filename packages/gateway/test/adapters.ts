@@ -12,11 +12,7 @@ export const adapters = {
 
 export type Adapter = keyof typeof adapters;
 
-/**
- * The adapter of this run, from the environment variable `ADAPTER`, which a project of vitest.config.ts sets for each adapter.
- * Default: uws, or node where uWebSockets.js has no binary (vitest.config.ts).
- * @throws {Error} if `ADAPTER` is not one of `adapters`
- */
+/** Reads `ADAPTER`. Default: uws, or node where uWebSockets.js has no binary. @throws {Error} if unknown */
 export function adapterOfRun(): Adapter {
   const { ADAPTER: adapter = process.env['WITHOUT_UWS'] === undefined ? 'uws' : 'node' } = process.env;
   if (!Object.hasOwn(adapters, adapter)) {

@@ -27,16 +27,12 @@ export interface TestResponse extends ReceivedResponse {
   /** All headers in their order, with names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** The body as JSON. */
   json(): unknown;
   /** The body of an error, whose shape was checked on arrival. */
   error(): ApiError;
 }
 
-/**
- * An HTTP client of one server. It sends targets, headers and bodies unchanged, and returns responses unchanged. It checks
- * each response by `responseProblems.ts` and throws if there is a problem, so that no test can forget the check.
- */
+/** Sends and returns everything unchanged, and throws for each problem that `responseProblems.ts` finds. */
 export interface Client {
   readonly origin: string;
   readonly apiKey: string;

@@ -32,10 +32,7 @@ const loads: Readonly<Partial<Record<Adapter, () => Promise<PortAdapter>>>> = {
 };
 const adapter = adapterOfRun();
 
-/**
- * Serves a gateway on a port of 127.0.0.1, by the adapter of this run.
- * @throws {Error} if the adapter has no port
- */
+/** Serves on a port of 127.0.0.1, by the adapter of this run. @throws {Error} if the adapter has no port */
 export async function listen(service: Service, options?: ServeOptions): Promise<Server> {
   const load = loads[adapter];
   if (!load) throw new Error(`The adapter ${adapter} does not have a port.`);

@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import type { ApiError } from 'trpc-gateway/procedures';
 import type { ReceivedResponse } from './wire/responseProblems.ts';
 
-/** A response of `client.ts`. */
 interface ErrorResponse extends ReceivedResponse {
   readonly body: Buffer;
   error(): ApiError;

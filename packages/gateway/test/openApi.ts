@@ -73,10 +73,7 @@ export function pointer(...segments: readonly string[]): string {
     .join('')}`;
 }
 
-/**
- * Resolves a reference within the document. Returns other values unchanged.
- * @throws {Error} if the reference points to nothing
- */
+/** Resolves a reference, or returns the value. @throws {Error} if the reference points to nothing */
 export function resolve<T extends object>(document: OpenApiDocument, value: T): T {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value;
   const segments = value.$ref.replace(/^#\/?/, '').split('/');

@@ -9,7 +9,6 @@ const adapter = adapterOfRun();
 export const serve = async (gateway: Gateway, options?: Parameters<typeof listen>[1]): Promise<Server> =>
   adapter === 'fetch' ? new FetchServer(gateway) : listen(gateway, options);
 
-/** Whether the adapter of this run has a feature. */
 export const has = (capability: Capability): boolean =>
   (adapters[adapter] as readonly Capability[]).includes(capability);
 
@@ -46,7 +45,6 @@ class FetchServer implements Server {
     return skip('a count of its connections');
   }
 
-  /** Does nothing. */
   async close(): Promise<number> {
     return 0;
   }

@@ -72,7 +72,6 @@ export function openSocket(
   };
 }
 
-/** Returns the message that calls a procedure. */
 export const callMessage = (
   id: number,
   method: 'query' | 'mutation' | 'subscription',

@@ -9,9 +9,7 @@ import { z } from 'zod';
 import { serve } from './servers.ts';
 import { openSocket } from './socketClient.ts';
 
-/** Counts what happens to the calls of the router. */
 interface Counters {
-  /** Calls that have started. */
   begun: number;
   /** The code of each abort reason, in order. */
   readonly aborted: string[];
@@ -19,7 +17,6 @@ interface Counters {
   discarded: number;
   /** Outputs of `late` that were serialized as JSON. */
   serialized: number;
-  /** Calls of `write` that have run. */
   written: number;
   /** Ends the calls of `waits` and `startsLate`. */
   readonly release: PromiseWithResolvers<void>;
@@ -74,7 +71,6 @@ function createRouter(counters: Counters) {
       .input(Ms)
       .output(z.int())
       .query(({ input, signal }) => wait(input.ms, signal)),
-    /** Has `callTimeoutMs` in its metadata. */
     hurried: get('/hurried', { callTimeoutMs: 300 })
       .input(Ms)
       .output(z.int())
@@ -271,7 +267,6 @@ export async function startService(options: ServiceOptions = {}) {
     server,
     counters,
     records,
-    /** Tokens that `verify` was called with. */
     verifiedTokens,
     send,
     post: (target: string, body: unknown, headers?: Record<string, string>) =>
@@ -291,5 +286,4 @@ const codeOf = (reason: unknown) => (reason instanceof TRPCError ? reason.code :
 /** The target of a tRPC batch of `count` calls of one procedure. */
 export const batchTarget = (path: string, count: number) => `/trpc/${Array(count).fill(path).join()}?batch=1`;
 
-/** The JSON of `depth` nested arrays. */
 export const nestedJson = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;

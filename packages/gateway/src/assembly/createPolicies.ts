@@ -86,11 +86,7 @@ export function createPolicies(
   };
 }
 
-/**
- * Rejects keys whose clients cannot be told apart: `createContext` may know their users, but it runs after the response
- * to the key of another user would have been sent.
- * @throws {GatewayError}
- */
+/** Rejects keys of callers known only to `createContext`, which runs too late. @throws {GatewayError} */
 function requireCaller({ path }: Procedure): never {
   throw new GatewayError(
     `Procedure "${path}" accepts idempotency keys, but without authentication all clients share theirs, and receive each other's responses. Set idempotency: { caller: ({ request }) => … }, which returns what names the user, such as the value of the session cookie; or () => undefined, if everyone may receive every response.`,

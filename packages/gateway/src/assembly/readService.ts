@@ -33,10 +33,7 @@ export interface ServedService extends Pick<
   readonly document: LazyDocument;
 }
 
-/**
- * Reads what is served.
- * @throws {GatewayError} for invalid options, and with one line for each procedure that cannot be served
- */
+/** @throws {GatewayError} for invalid options, and with a line for each procedure that cannot be served */
 export async function readService(options: AnyGatewayOptions): Promise<ServedService> {
   const { errorFormat = apiErrors, router } = options;
   const [schemes, paths, routes] = collect([

@@ -33,11 +33,7 @@ interface Check<Identity> {
   readonly invalid: AuthFailure;
 }
 
-/**
- * Validates the option `authentication` and returns its schemes.
- * @throws {GatewayError} for a value that is not a scheme, for an empty list, for two schemes that read the same
- *   credential, and for invalid or duplicate names
- */
+/** @throws {GatewayError} for no scheme, invalid or equal names, and two that read the same credential */
 export function schemesOf<Identity>(
   authentication: Scheme<Identity> | readonly Scheme<Identity>[] | undefined,
 ): readonly Scheme<Identity>[] {
@@ -71,11 +67,7 @@ export function schemesOf<Identity>(
 const isScheme = (value: unknown) =>
   isObject(value) && typeof value['read'] === 'function' && typeof value['verify'] === 'function';
 
-/**
- * Checks that the schemes are safe with uWebSockets.js, whose parser takes bytes outside ASCII around a header value
- * for white space.
- * @throws {GatewayError} for a scheme with `needsExactHeaders`
- */
+/** uWebSockets.js takes bytes outside ASCII around a value for white space. @throws {GatewayError} */
 export function allowInexactHeaders(schemes: readonly Scheme[]): void {
   const scheme = schemes.find(({ needsExactHeaders }) => needsExactHeaders);
   if (scheme === undefined) return;
@@ -85,9 +77,8 @@ export function allowInexactHeaders(schemes: readonly Scheme[]): void {
 }
 
 /**
- * Creates the policy that verifies the credential of a request, using the first scheme that finds one. A pending
- * verification counts as a call and has the same timeout. Without a valid credential, a public operation is served as
- * anonymous.
+ * Verifies the credential by the first scheme that finds one. A pending verification counts as a call and has the
+ * same timeout. Without a valid credential, a public operation is served as anonymous.
  */
 export function authenticationPolicy<Identity>({
   schemes,
@@ -201,10 +192,7 @@ function accept<Identity>(
 const canChangeState = ({ kind, request }: RequestContext): boolean =>
   kind === 'socket' || !safeMethods.has(request.method);
 
-/**
- * Creates the failure with the challenges of all schemes (RFC 9110 §11.6.1).
- * @param invalid the scheme whose credential was invalid
- */
+/** Has the challenges of all schemes (RFC 9110 §11.6.1). `invalid`: whose credential was invalid. */
 const unauthorized = (message: string, schemes: readonly Scheme[], invalid?: Scheme): AuthFailure => ({
   error: new TRPCError({ code: 'UNAUTHORIZED', message }),
   challenges: schemes.flatMap(

@@ -7,10 +7,7 @@ import { hasLostScopes } from './scopes.ts';
 /** The credential of a request. Without one that was verified, nothing is watched. */
 type CredentialUse = Pick<RequestContext, 'credential' | 'identity' | 'request' | 'scheme'>;
 
-/**
- * Watches the credential of a WebSocket or a stream, and calls `onRevoked` if it is revoked.
- * @returns a function that ends the watch
- */
+/** Calls `onRevoked` if the credential of a WebSocket or stream is revoked. @returns ends the watch */
 export type CredentialWatch = (use: CredentialUse, onRevoked: () => void) => () => void;
 
 /** Creates the error with which a stream ends when its credential is revoked. */

@@ -21,8 +21,8 @@ export interface FailedAttempts {
   wasRejected(token: string): boolean;
   /**
    * Counts a failed attempt.
-   * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if there is no new rejection to
-   *   remember, because `verify` was synchronous or the rejection was remembered already
+   * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if it was synchronous or the
+   *   rejection is remembered already
    * @param noun what error messages call the credential
    * @returns the error for an address with too many attempts
    */
@@ -45,9 +45,8 @@ const rejectionTtlMs = 500;
 const maxRejections = 1000;
 
 /**
- * Creates the record of failed attempts. A valid credential is never rejected because of other requests from its
- * address: every token that is not remembered as invalid is verified. An address over its limit adds no further
- * rejections, so a client cannot fill the memory or displace the rejections of others.
+ * Never rejects a valid credential because of its address: tokens not remembered as invalid are verified. An address
+ * over its limit adds no rejections: it can neither fill the memory nor displace those of others.
  */
 export function createFailedAttempts(
   { attempts, windowMs }: FailedAttemptsOptions,
@@ -56,8 +55,7 @@ export function createFailedAttempts(
 ): FailedAttempts {
   const bucket = { size: attempts, windowMs };
   const take = createSharedTokenBuckets('failedAttempts', state, bucket);
-  // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
-  // address.
+  // Separate: a script that repeats a bad token must not block WebSockets of browsers at its address.
   const takeSilent = createTokenBuckets(bucket);
   const rejectedUntil = new RecentMap<number>(maxRejections);
 
@@ -73,8 +71,7 @@ export function createFailedAttempts(
     wasRejected: (token) => (rejectedUntil.get(token) ?? 0) > performance.now(),
     countFailure(request, token, lookedUpAt, noun) {
       return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
-        // Over the limit, only renew rejections that are already remembered: repeating one bad token causes no
-        // verification.
+        // Over the limit, only remembered rejections are renewed: repeating a bad token verifies nothing.
         if (lookedUpAt !== undefined && (isTaken || rejectedUntil.get(token) !== undefined)) {
           rejectedUntil.set(token, lookedUpAt + rejectionTtlMs);
         }

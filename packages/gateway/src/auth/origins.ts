@@ -10,10 +10,7 @@ export type AllowsOrigin = (origin: string, request: HttpRequest) => boolean;
 /** Allowed origins: a list of exact origins, or a function. */
 export type Origins = readonly string[] | AllowsOrigin;
 
-/**
- * Compiles the origins of an option into a function. A function of the service allows an origin only with `true`, not
- * with a truthy value; its errors are rethrown, and a promise is an error.
- */
+/** A function of the service allows with `true` alone. Its errors are rethrown; a promise is an error. */
 export function originMatcher(origins: Origins): AllowsOrigin {
   if (typeof origins === 'function')
     return (origin, request) => (requireSync(origins(origin, request), 'cors.origins') as unknown) === true;
@@ -56,9 +53,8 @@ export function requireOrigins(option: string, origins: Origins): void {
 }
 
 /**
- * Creates the check whether a WebSocket may be opened: by any program that is not a browser, by pages of the allowed
- * origins, and by the server's own pages. It is always checked, because browsers open WebSockets to other sites without
- * a preflight, and send cookies with them (RFC 6455 §10.2).
+ * Whether a WebSocket may be opened: by programs that are no browser, pages of allowed origins, and the server's own.
+ * Always checked: browsers open WebSockets to other sites with cookies and no preflight (RFC 6455 §10.2).
  * @param publicOrigin the server's own origin, for a proxy that changes `Host`
  */
 export function createSocketOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {
@@ -77,10 +73,9 @@ export const isLoopbackName = (hostname: string): boolean =>
   /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 /**
- * Creates the policy of tools, which may run on the machine of their user: pages of the allowed origins may call them,
- * and pages of the server itself by a loopback name. Any other name may be that of an attacker, resolved to this machine
- * (DNS rebinding): then `Origin` and `Host` are equal. A program that is no browser sends no `Origin`.
- * @param publicOrigin the server's own origin
+ * The policy of tools, which may run on the machine of their user: admits pages of the allowed origins, and the
+ * server's own by a loopback name. Another name may be an attacker's, resolved to this machine (DNS rebinding), with
+ * equal `Origin` and `Host`. A program that is no browser sends no `Origin`.
  */
 export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefined): RequestPolicy {
   const allows = originMatcher(origins);
@@ -101,14 +96,10 @@ export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefi
 }
 
 /**
- * Creates the check whether a request comes from the server's own pages, from pages of `origins`, from the user directly
- * (a typed URL), or from a program that is not a browser. It is checked for requests that can change state with a
- * credential that browsers send automatically.
- *
- * It uses `Sec-Fetch-Site` (W3C Fetch Metadata), which pages cannot set, or `Origin` if that is missing. A request with
- * neither was not sent by a browser. A sibling subdomain (`same-site`) is not allowed, because it may have
- * another owner.
- * @param origins the origins whose pages may use the credentials of their visitors here
+ * Whether a request that can change state, with a credential that browsers add, comes from the server's own pages,
+ * from pages of `origins`, from a typed URL or from a program that is no browser. Read from `Sec-Fetch-Site` (W3C
+ * Fetch Metadata), which pages cannot set, or else `Origin`; browsers send one of them. A sibling subdomain
+ * (`same-site`) may have another owner.
  * @param publicOrigin the server's own origin, for a proxy that changes `Host`
  */
 export function createCredentialOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {

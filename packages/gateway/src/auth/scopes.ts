@@ -25,11 +25,7 @@ export function scopeRejection(context: RequestContext, scopes: readonly string[
   });
 }
 
-/**
- * Returns the scopes of an identity.
- * @throws {TypeError} if `scopes` returned no array, such as the string of a claim: `includes` would match parts of
- *   scopes
- */
+/** @throws {TypeError} if `scopes` returned no array: `includes` of a string would match parts of scopes */
 export function grantedScopes<Identity>(
   scheme: Scheme<Identity> | undefined,
   identity: Identity,
@@ -58,10 +54,7 @@ export function hasLostScopes<Identity>(scheme: Scheme<Identity>, before: Identi
   return grantedScopes(scheme, before).some((each) => !granted.includes(each));
 }
 
-/**
- * Returns all scopes that any procedure requires, sorted.
- * @throws {GatewayError} if procedures require scopes, and no scheme has scopes
- */
+/** Returns all required scopes, sorted. @throws {GatewayError} if some are required and no scheme has any */
 export function allScopes(procedures: readonly Procedure[], schemes: readonly Scheme[]): readonly string[] {
   const scoped = procedures.filter(({ scopes }) => scopes !== undefined);
   if (scoped.length > 0 && !schemes.some(({ scopes }) => scopes)) {

@@ -17,19 +17,12 @@ export class GatewayError extends Error {
   }
 }
 
-/**
- * Rejects a part of the router. The reason is the end of a sentence about it: where it is caught, its subject is added.
- * @throws {GatewayError}
- */
+/** Rejects a part of the router; its subject is added where it is caught. @throws {GatewayError} */
 export function reject(reason: string): never {
   throw new GatewayError(reason);
 }
 
-/**
- * Runs all functions, and rejects with the reasons of those that reject, one per line.
- * @returns their results, in the same order
- * @throws {GatewayError}
- */
+/** Runs all, and returns their results. @throws {GatewayError} with all reasons, one per line */
 export function collect<const Reads extends readonly (() => unknown)[]>(reads: Reads) {
   const reasons: string[] = [];
   const results = reads.map((read) => {
@@ -46,10 +39,7 @@ export function collect<const Reads extends readonly (() => unknown)[]>(reads: R
   return results as { -readonly [Index in keyof Reads]: ReturnType<Reads[Index]> };
 }
 
-/**
- * Runs `read`, and adds the subject of the sentence to each line of the message of its `GatewayError`.
- * @throws {GatewayError}
- */
+/** Adds the subject of the sentence to each line of a `GatewayError` of `read`. @throws {GatewayError} */
 export function withSubject<Result>(subject: string, read: () => Result): Result {
   try {
     return read();

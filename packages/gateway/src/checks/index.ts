@@ -1,5 +1,4 @@
-// For services and packages whose own options are checked as those of `createGateway`: with one line for each that is unknown,
-// misspelled or invalid.
+// For services and packages that check their own options as `createGateway` does: a line for each invalid one.
 export { formatValue } from '../http/formatValue.ts';
 export {
   editDistance,

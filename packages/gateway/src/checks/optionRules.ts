@@ -31,7 +31,6 @@ export const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isText);
 export const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-/** Rules of optional values. */
 export const text = optional(isText, 'a string');
 export const flag = optional((value) => typeof value === 'boolean', 'true or false');
 export const callback = optional(isFunction, 'a function');
@@ -62,10 +61,7 @@ export function optionProblems(
   return [...unknownOptions(owner, options, Object.keys(rules)), ...invalidOptions(options, rules, prefix)];
 }
 
-/**
- * Checks options as `optionProblems` does.
- * @throws {GatewayError} with a line for each option that is unknown or invalid
- */
+/** Checks options as `optionProblems` does. @throws {GatewayError} with a line for each problem */
 export function requireOptions(
   owner: string,
   options: unknown,

@@ -22,10 +22,9 @@ export const hasIdempotencyKey = (op: Operation): boolean =>
   op.type === 'mutation' && contextOf(op).idempotencyKey !== undefined;
 
 /**
- * Returns the headers of a call, for the option `headers` of `httpLink`, `httpBatchLink` and tRPC's other HTTP links:
- * `Idempotency-Key`, and the time that the client still waits (`Grpc-Timeout`; for a batch, the longest time of its
- * calls).
- * @throws {Error} for a batch with a call that has an idempotency key
+ * The headers of a call, for the option `headers` of tRPC's HTTP links: `Idempotency-Key`, and the time that the
+ * client still waits (`Grpc-Timeout`; of a batch, the longest).
+ * @throws {Error} for a batch with an idempotency key
  */
 export function callHeaders(
   request: { readonly op: Operation } | { readonly opList: readonly Operation[] },

@@ -9,11 +9,7 @@ export type OutputReader = (location: {
 /** The most lines about types that are left open. */
 const maxLines = 10;
 
-/**
- * Reads the types of outputs, and serves them.
- * @param use serves them, and returns the lines of the report that have changed
- * @returns the text to print: how long it took, what is left open, and what has changed
- */
+/** Infers outputs and serves them by `use`. @returns a report: the time, what is open, what changed */
 export async function inferOutputs(
   read: ReturnType<OutputReader>,
   use: (outputs: OutputSchemas) => Promise<readonly string[]>,

@@ -3,9 +3,8 @@ import { isLoopbackName } from '../auth/origins.ts';
 import type { Policy } from '../calls/policy.ts';
 
 /**
- * Admits only requests that name this machine, and that no page of another site has sent. Any page that a developer visits
- * can send requests to 127.0.0.1 (CSRF), and can give it a name of its own, which `Host` then has (DNS rebinding); the
- * router may check no credential here. A program that is not a browser sends no `Origin`.
+ * Rejects pages of other sites, since the router may check no credential here: any page that a developer visits can
+ * send to 127.0.0.1 (CSRF), or under a name of its own in `Host` (DNS rebinding). Other programs send no `Origin`.
  */
 export const loopbackOnly: Policy = {
   before: 'authentication',

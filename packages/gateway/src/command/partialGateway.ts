@@ -9,11 +9,7 @@ export interface PartialGateway {
   readonly leftOut: readonly Problem[];
 }
 
-/**
- * Creates a gateway of all that can be served: a procedure that `createGateway` rejects is left out of REST or of MCP, and
- * stays over tRPC.
- * @throws {GatewayError} if something else than a procedure is rejected
- */
+/** A procedure that `createGateway` rejects stays on tRPC. @throws {GatewayError} for other problems */
 export async function createPartialGateway(options: AnyGatewayOptions): Promise<PartialGateway> {
   const leftOut: Problem[] = [];
   for (;;) {

@@ -11,10 +11,7 @@ export class ModuleError extends Error {
 
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
-/**
- * Imports a module of the code base that a command works on, in JavaScript or TypeScript.
- * @throws {ModuleError} if it cannot be loaded
- */
+/** Imports a JavaScript or TypeScript module of the code base. @throws {ModuleError} if it fails */
 export async function importModule(file: string): Promise<ModuleExports> {
   const path = resolve(file);
   if (!existsSync(path)) throw new ModuleError(`${file} does not exist. Name the module by its path.`);
@@ -26,9 +23,8 @@ export async function importModule(file: string): Promise<ModuleExports> {
 }
 
 /**
- * Loads a file by jiti, which reads what Node alone does not: enums, JSX, imports without an extension, `paths` of the
- * nearest `tsconfig.json`, and `import` in a package of `"type": "commonjs"`. Node loads what is in `node_modules`, so that
- * the code base and the gateway have the same tRPC and zod.
+ * jiti reads what Node does not: enums, JSX, imports without an extension, `paths` of `tsconfig.json`, and `import`
+ * in a package of `"type": "commonjs"`. Node loads `node_modules`, so that code and gateway share tRPC and zod.
  */
 async function load(path: string): Promise<ModuleExports> {
   const url = pathToFileURL(path).href;
@@ -46,10 +42,7 @@ async function load(path: string): Promise<ModuleExports> {
   return jiti.import(url);
 }
 
-/**
- * Imports a package that the user has: beside the code base, in the current folder, or beside this package.
- * @returns `undefined` if it is not installed
- */
+/** Imports a package from beside the code base, the current folder or this package, if installed. */
 export async function importInstalled<Module>(specifier: string, file: string): Promise<Module | undefined> {
   for (const from of [resolve(file), join(process.cwd(), 'package.json'), import.meta.filename]) {
     let path: string;
@@ -104,10 +97,7 @@ export function findExport<Value>(
   return { found, names: [...all.keys()] };
 }
 
-/**
- * Returns the router that a module exports: the one with the name, `default` or `appRouter`, or the only one.
- * @throws {ModuleError}
- */
+/** Returns the export with the name, `default`, `appRouter`, or the only router. @throws {ModuleError} */
 export function findRouter(exports: ModuleExports, file: string, name: string | undefined): AnyTRPCRouter {
   const { found, names } = findExport(exports, isRouter, ['default', 'appRouter'], name);
   if (found) return found;

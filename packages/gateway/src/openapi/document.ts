@@ -50,10 +50,7 @@ export interface DocumentOptions {
    * securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }
    */
   readonly securitySchemes?: Readonly<Record<string, oas31.SecuritySchemeObject>>;
-  /**
-   * Modifies the complete document, or replaces it. The returned object is served. It runs once, when the document is
-   * first requested, and may be asynchronous.
-   */
+  /** Returns the document to serve, changed or new. Runs once, on first request, and may be asynchronous. */
   readonly transform?: (document: oas31.OpenAPIObject) => MaybePromise<oas31.OpenAPIObject>;
 }
 
@@ -122,10 +119,7 @@ function checkIds(service: CreateDocumentOptions): void {
     writeSchemas({ ...service, operations: service.operations.filter((each) => affected.has(each)) });
 }
 
-/**
- * Creates the OpenAPI document from the served operations, so that the document and the responses cannot differ.
- * @throws {GatewayError} if two different schemas have one id, or `document.transform` returns `undefined`
- */
+/** @throws {GatewayError} if schemas share an id, or `document.transform` returns `undefined` */
 async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDocument> {
   const { operations, schemes } = service;
   const securitySchemes =
@@ -173,10 +167,7 @@ async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDo
   return document as OpenApiDocument;
 }
 
-/**
- * Writes the schemas of operations, whose components are complete then.
- * @throws {GatewayError} if two different schemas have one id
- */
+/** Writes the schemas, which completes the components. @throws {GatewayError} if two share an id */
 function writeSchemas(service: CreateDocumentOptions) {
   const { operations, errorFormat } = service;
   const ids = operations.flatMap((operation) => Array.from(idsOf(operation), ([id]) => id));
@@ -193,10 +184,7 @@ function writeSchemas(service: CreateDocumentOptions) {
   return { components, errorSchemas, requests, successes };
 }
 
-/**
- * Returns the default summary of an operation, and the tag of one without metadata: `books.findAll` is "Find all" of
- * "books". Linters require a summary, and pages group operations by tags.
- */
+/** `books.findAll` is "Find all" of "books": linters require a summary, and pages group by tags. */
 function namesOf(path: string): { readonly summary: string; readonly tags?: readonly string[] } {
   const [tag = path, ...names] = path.split('.');
   const words = (names.length > 0 ? names.join(' ') : tag)

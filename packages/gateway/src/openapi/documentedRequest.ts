@@ -29,7 +29,6 @@ interface DocumentedParameter {
   readonly description: string | undefined;
 }
 
-/** Returns the parameters and the body of an operation. */
 export function documentedRequest(operation: Operation, components: Components): object {
   const { body, headers, isOptional, path, query } = operation.input;
   const inPlace = (parameters: Iterable<Parameter>, isAbsent: boolean) =>
@@ -118,10 +117,7 @@ function schemaParameter(
   };
 }
 
-/**
- * Returns the request headers of an operation: those in its metadata, those of its input, `Idempotency-Key`, and
- * `Last-Event-ID` for a subscription that can resume.
- */
+/** Request headers of the metadata, the input, `Idempotency-Key`, and `Last-Event-ID` if it can resume. */
 function requestHeaders(
   { rest, output, input, procedure }: Operation,
   own: readonly DocumentedParameter[],
@@ -159,9 +155,8 @@ function documentedBody(operation: Operation, body: OperationBody, components: C
 }
 
 /**
- * Returns the `encoding` of the parts of a form that do not have OpenAPI's default media type (3.1 §4.8.15.1:
- * `text/plain` for a string, `application/octet-stream` for a schema without a type): files, and text fields without a
- * type in their schema.
+ * Parts whose media type is not OpenAPI's default (3.1 §4.8.15.1: `text/plain` for a string,
+ * `application/octet-stream` without a type): files, and text fields without a type in their schema.
  */
 function partEncodings(
   body: Schema,

@@ -8,13 +8,12 @@ import type { Components, SchemaObject } from '../schemas/components.ts';
 export type ErrorSchemas = (operation: Operation, status: number, hasOthers: boolean) => SchemaObject;
 
 /**
- * Creates the schemas of errors. The errors of an operation that declares some have one alternative per declared error,
- * and one for tRPC's codes if other errors are possible. Each alternative has a literal `code`, so that clients can
- * narrow on it; a single alternative with `code: string` would break narrowing.
+ * One alternative per declared error, and one for tRPC's codes, each with a literal `code` on which clients can
+ * narrow; `code: string` would break that.
  *
- * A declared error is a schema of its own in `components.schemas`, so that generated clients have one type for it. Its
- * name follows from the code: `OUT_OF_STOCK` is `OutOfStockError`. It stays in its responses if its code has several
- * schemas or its name is taken, so that no name depends on the order of procedures.
+ * A declared error is in `components.schemas`, so that generated clients have one type: `OUT_OF_STOCK` is
+ * `OutOfStockError`. It stays in its responses if its code has several schemas or its name is taken, so that no name
+ * depends on the order of procedures.
  */
 export function createErrorSchemas(
   operations: readonly Operation[],

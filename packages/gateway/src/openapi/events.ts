@@ -9,10 +9,7 @@ type Contents = Record<string, { readonly content?: oas31.ContentObject | undefi
 export const declaresResync = ({ errors }: Operation): boolean =>
   errors.get(410)?.some(({ code }) => code === 'RESYNC') ?? false;
 
-/**
- * Describes the events of an operation as OpenAPI 3.2 does (§4.14): `itemSchema` instead of the schema of their data,
- * which is the convention for OpenAPI 3.1.
- */
+/** OpenAPI 3.2 (§4.14) describes events by `itemSchema`; that of their data is the convention for 3.1. */
 export function withItemSchema(responses: Contents, hasResync: boolean): Record<string, object> {
   const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
     Number(status) < 400 ? [] : Object.entries(content),

@@ -210,11 +210,7 @@ export interface ConversionOptions {
   readonly canBeNull?: boolean;
 }
 
-/**
- * Returns the converter of a schema. Conversion is strict, if it is not lenient: nothing is trimmed, rounded or guessed.
- * The schema validates the value afterwards.
- * @throws {GatewayError} if a string cannot be converted unambiguously
- */
+/** Converts strictly, unless lenient: nothing is trimmed, rounded or guessed. @throws {GatewayError} */
 export function parameterConverter(
   schema: Schema,
   { canBeFile = false, canBeNull = false, isLenient = false }: ConversionOptions = {},

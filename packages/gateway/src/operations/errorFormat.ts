@@ -13,7 +13,6 @@ export interface RestError {
   readonly trpcCode: string;
   /** The message for the client. It never contains a stack, a file path or a message of a driver. */
   readonly message: string;
-  /** The HTTP status. */
   readonly status: number;
   /** Whether the procedure declares the error. */
   readonly isDeclared: boolean;
@@ -52,7 +51,6 @@ export interface ErrorFormat {
 /** Errors with one status that the document describes with one schema. */
 export interface DescribedErrors {
   readonly codes: readonly [string, ...string[]];
-  /** The HTTP status. */
   readonly status: number;
   /** Whether these are a single error that a procedure declares. */
   readonly isDeclared: boolean;

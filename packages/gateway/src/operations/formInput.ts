@@ -7,11 +7,9 @@ import { propertiesOf } from '../schemas/properties.ts';
 import { acceptsSample, acceptsUndefined, details, parserOf, type Schema } from '../schemas/schema.ts';
 
 /**
- * Returns the schema of the form that a procedure receives as a `FormData`: the object behind a `z.preprocess`, such as
- * `zfd.formData` of zod-form-data, or behind a pipe from `z.instanceof(FormData)`; otherwise an object without
- * properties.
+ * Returns the form's schema: the object behind a `z.preprocess`, such as `zfd.formData` of zod-form-data, or a pipe
+ * from `z.instanceof(FormData)`; else an object without properties. `undefined` if the operation accepts no form.
  * @param inputs `undefined` for a function, which is expected to accept a `FormData`
- * @returns `undefined` if the operation accepts another content type, or one of its inputs no `FormData`
  */
 export function formSchema(
   inputs: readonly (Schema | undefined)[],

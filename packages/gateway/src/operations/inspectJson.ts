@@ -2,9 +2,7 @@ import { reject } from '../checks/gatewayError.ts';
 import { binaryKind, details, schemasIn, type Schema } from '../schemas/schema.ts';
 
 /**
- * Checks that JSON can represent a schema. Without this check, the procedure would fail when it is called: no JSON
- * satisfies its input, or `JSON.stringify` throws for its output.
- * @param what the schema, for the error message
+ * Checks that JSON can represent a schema: else no JSON satisfies an input, or `JSON.stringify` throws for an output.
  * @param path the properties that lead to the schema
  * @param isLenient whether text and numbers become bigints
  * @throws {GatewayError}

@@ -8,10 +8,7 @@ import { details, membersOf, parserOf, valuesOf, type Schema } from '../schemas/
 /** Results by schema and value, because a recursive schema may reach a value on many paths. */
 type Memo = Map<Schema, Map<unknown, unknown>>;
 
-/**
- * Converts date-times (RFC 3339) in a JSON value to dates, wherever the schema accepts a date. Other values are kept,
- * so that the procedure's schema rejects them. Objects and arrays that change are copied.
- */
+/** Converts date-times (RFC 3339) where the schema accepts a date. Keeps the rest, copies what changes. */
 export function readDates(schema: Schema, value: unknown, memo: Memo = new Map()): unknown {
   // A number, `true` or `null` holds no date, whatever the schema.
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;

@@ -274,10 +274,7 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
   };
 }
 
-/**
- * Returns the method of an operation whose metadata has none.
- * @param fitsUrl throws a `GatewayError` if a URL cannot carry the input
- */
+/** Returns the method if the metadata has none. `fitsUrl` throws a `GatewayError` if a URL has no place for it */
 function defaultMethod({ type }: Procedure, fitsUrl: () => unknown): 'GET' | 'POST' {
   if (type === 'mutation') return 'POST';
   try {

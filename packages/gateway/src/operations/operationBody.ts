@@ -23,7 +23,6 @@ export interface OperationBody {
   readonly others: Schema | undefined;
   /** Whether a property of the body is part of the input. */
   readonly isRead: (name: string) => boolean;
-  /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has spooled files; `undefined` if it is parsed into properties. */
   readonly upload: OperationUpload | undefined;
@@ -67,7 +66,6 @@ export interface BodyInput {
   /** The whole input, if its unknown properties are in the body. */
   readonly loose: Properties | undefined;
   readonly otherFields: readonly string[];
-  /** Whether the whole input may be absent. */
   readonly isOptional: boolean;
   readonly isUnion: boolean;
   readonly isLenient: boolean;
@@ -79,11 +77,7 @@ interface BodyPart {
   readonly schema: Schema;
 }
 
-/**
- * Creates a body.
- * @returns `undefined` if no part of the input is in the body
- * @throws {GatewayError}
- */
+/** Returns `undefined` if no part of the input is in the body. @throws {GatewayError} */
 export function operationBody(input: BodyInput, rest: RestMeta): OperationBody | undefined {
   const { whole, properties, loose, otherFields, isOptional, isUnion, isLenient } = input;
   const parts: readonly BodyPart[] = whole ? [{ field: undefined, schema: whole }] : properties;
@@ -145,11 +139,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   };
 }
 
-/**
- * Returns the media types of a body.
- * @param supported the default one first
- * @throws {GatewayError} for one that is not supported
- */
+/** Returns media types; the first supported is the default. @throws {GatewayError} for an unsupported one */
 function bodyTypes(
   { contentTypes }: RestMeta,
   supported: readonly string[],

@@ -23,10 +23,7 @@ type Conversion = (value: unknown) => unknown;
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
-  /**
-   * Whether the whole input may be absent (`z.object(…).optional()`, `z.void()`). If a request sends no part of it, the
-   * procedure receives `undefined`, as over tRPC.
-   */
+  /** Whether the input may be absent: a request without any part of it gives `undefined`, as over tRPC. */
   readonly isOptional: boolean;
   /** The path parameters, in the template's order. */
   readonly path: readonly TextParameter[];
@@ -47,12 +44,7 @@ export interface OperationInput {
   readonly convert: Conversion | undefined;
 }
 
-/**
- * Derives the places of an input.
- * @param inputs the schemas of the input, as `ReadSchema` returns them
- * @param parsers the procedure's own parsers
- * @throws {GatewayError} if the input cannot be sent over REST
- */
+/** Derives the places of an input from its schemas. @throws {GatewayError} if REST cannot send it */
 export function operationInput(
   inputs: readonly (Schema | undefined)[],
   rest: RestMeta,
@@ -125,10 +117,7 @@ export function operationInput(
   };
 }
 
-/**
- * Returns the schema of an input without named properties.
- * @throws {GatewayError} if it cannot be the whole body
- */
+/** Describes an input without named properties. @throws {GatewayError} if it cannot be the whole body */
 function wholeInput(
   [schema, ...others]: readonly (Schema | undefined)[],
   rest: RestMeta,

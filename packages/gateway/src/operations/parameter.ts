@@ -27,7 +27,6 @@ export interface TextParameter extends PlacedProperty {
 /** A property of the input that is sent in the query with brackets: `filter[min]=1`. */
 export interface TreeParameter extends PlacedProperty {
   readonly style: 'tree';
-  /** The structure of the brackets. */
   readonly tree: QueryNode;
 }
 
@@ -42,10 +41,7 @@ export interface ParameterMap<Each extends Parameter = Parameter> {
   values(): Iterable<Each>;
 }
 
-/**
- * Returns the name of a list from that of an item, as PHP, Rails, qs and axios write it: `tags[]`, `tags[0]`. The number is
- * ignored, as in PHP: items are in the order of arrival.
- */
+/** As PHP, Rails, qs and axios write lists: `tags[]`, `tags[0]`. Items are in order of arrival, as in PHP. */
 const listName = (name: string): string => name.replace(/\[\d*\]$/, '');
 
 /** Parameters, some with brackets: objects, which are looked up by the part before the first one, and items of lists. */
@@ -72,10 +68,7 @@ export const byName = <Each extends Parameter>(
     ? new BracketParameters(entries)
     : new Map(entries);
 
-/**
- * Adds parameters for the unknown properties of an input, if it is loose: the names that none of its properties has.
- * @throws {GatewayError} if the values of unknown properties have a type to which text cannot be converted
- */
+/** Adds unknown properties of a loose input. @throws {GatewayError} if text cannot convert to their type */
 export function withOthers<Each extends Parameter>(
   named: ParameterMap<Each>,
   { shape, others }: Properties,
@@ -114,10 +107,7 @@ export function queryParameters(properties: readonly PlacedProperty[], isLenient
   return byName(parameters.map((parameter) => [parameter.place.name, parameter] as const));
 }
 
-/**
- * @param options `isRest`: whether it is the rest of the path
- * @throws {GatewayError}
- */
+/** @throws {GatewayError} */
 export function textParameter(
   property: PlacedProperty,
   options: ConversionOptions & { readonly isRest?: boolean } = {},

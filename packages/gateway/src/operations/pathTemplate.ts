@@ -19,10 +19,7 @@ export interface Affixes {
   readonly after: string;
 }
 
-/**
- * Parses a template such as `/pets/{petId}`, `/books/{id}.json` or `/files/{+path}` (RFC 6570 §3.2.3). Returns
- * `undefined` for any other syntax, such as `/pets/:petId`, and for text that is not percent-encoded UTF-8.
- */
+/** Parses `/books/{id}.json` or `/files/{+path}` (RFC 6570 §3.2.3). `undefined` if invalid, as bad UTF-8. */
 export function parsePathTemplate(path: string): PathTemplate | undefined {
   if (!path.startsWith('/')) return undefined;
   const texts = path.slice(1).split('/');
@@ -119,10 +116,7 @@ function precedence(first: PathTemplate[number], second: PathTemplate[number]) {
   return isFirst ? 'equal' : 'undecided';
 }
 
-/**
- * Converts a path to OpenAPI's syntax, which has no `+` operator: `/files/{path}`. What no URL contains as it is, such as
- * a space, is percent-encoded.
- */
+/** OpenAPI's syntax, without `+`: `/files/{path}`. What no URL contains, as a space, is percent-encoded. */
 export const documentPath = (path: string): string =>
   path
     .replace('/{+', '/{')

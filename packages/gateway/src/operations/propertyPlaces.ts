@@ -20,16 +20,13 @@ export interface PlacedProperty {
 export const defaultPlace = ({ method }: RestMeta): 'query' | 'body' =>
   method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 
-/**
- * Request headers that cannot be input: the gateway, a proxy or a part of the connection reads them, or OpenAPI ignores
- * a parameter of this name (3.1 §4.8.12.2.1). Names are in lower case.
- */
+/** Read by the gateway, a proxy or the connection, or ignored by OpenAPI (3.1 §4.8.12.2.1). Lower case. */
 const reservedHeader =
   /^(?:(?:proxy-)?(?:authorization|connection)|accept|content-(?:type|encoding|length)|host|:authority|transfer-encoding|keep-alive|te|trailer|upgrade|expect|cookie|idempotency-key)$/;
 
 /**
- * Determines the place of each input property: the metadata's `in`, otherwise the path if the template has its name,
- * otherwise the query for `GET` and `DELETE`, or the body. Path parameters come first, in the template's order.
+ * The metadata's `in`, else the path if the template has the name, else the query for `GET` and `DELETE`, or the
+ * body. Path parameters come first, in the template's order.
  * @throws {GatewayError}
  */
 export function propertyPlaces(

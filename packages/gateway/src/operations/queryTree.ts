@@ -3,10 +3,7 @@ import { itemsOf, rejectNull, scalarConverter, textConverter, type Converter } f
 import { isObjectSchema, propertiesOf } from '../schemas/properties.ts';
 import { innermost, type Schema } from '../schemas/schema.ts';
 
-/**
- * The structure of a query parameter with brackets: `filter[range][min]=1`. The items of a list are values. The node of
- * a recursive schema contains itself.
- */
+/** The tree of `filter[range][min]=1`. Items of a list are values. A recursive schema contains itself. */
 export type QueryNode =
   | { readonly kind: 'value'; readonly converter: Converter }
   | { readonly kind: 'list'; readonly item: QueryNode }
@@ -19,10 +16,7 @@ export type QueryNode =
       readonly isStrict: boolean;
     };
 
-/**
- * @param isLenient whether values are passed on as text
- * @throws {GatewayError} for a schema that brackets cannot express
- */
+/** Lenient passes values on as text. @throws {GatewayError} for a schema that brackets cannot express */
 export function queryTree(
   schema: Schema,
   isLenient = false,

@@ -11,8 +11,7 @@ export interface Caller<Identity> {
 }
 
 /**
- * Returns the key of a caller: that of the service's function, or else of the credential. They are never equal.
- * @param option the option that the function is, for the error if it returns a promise
+ * The key of the service's function, named `option`, or else of the credential; the two are never equal.
  * @returns `undefined` without both
  * @throws {TRPCError} the error of the function, for clients
  */

@@ -34,10 +34,7 @@ const variesAlready = /(?:^|[\s,])(?:\*|accept-encoding)(?:[\s,]|$)/i;
 /** Headers that describe the bytes of the body: an encoding, a part, or a digest (RFC 9530). */
 const bindingHeader = /^(?:content-(?:encoding|range|digest|md5)|(?:repr-)?digest)$/;
 
-/**
- * Creates the step that compresses responses (RFC 9110 §8.4), after all policies.
- * @throws {GatewayError} if the runtime has no encoder
- */
+/** Compresses (RFC 9110 §8.4) after all policies. @throws {GatewayError} if the runtime has no encoder */
 export function createCompression(): Compress {
   const encoders = contentEncoders();
   if (encoders.size === 0) {

@@ -22,11 +22,7 @@ const maxAgeSeconds = 7200;
 
 const vary: Header = ['vary', 'Origin'];
 
-/**
- * Creates the policy that adds CORS headers and responds to preflights.
- * @param describedHeaders the response headers that the router's metadata describes
- * @throws {GatewayError} for an invalid origin
- */
+/** Adds CORS headers and responds to preflights. @throws {GatewayError} for an invalid origin */
 export function corsPolicy(
   { origins, credentials = false }: CorsOptions,
   describedHeaders: readonly string[],

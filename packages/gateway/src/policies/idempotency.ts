@@ -61,10 +61,7 @@ interface StoredResponse {
   readonly bytes?: string;
 }
 
-/**
- * The largest response to store, in bytes, including headers. If the response was larger or a stream, a repeat of the
- * request gets 409 and does not run again.
- */
+/** In bytes, with headers. A repeat after a larger response or a stream gets 409 and does not run. */
 const maxStoredBytes = 65_536;
 
 /** How long after its deadline a call may still take to respond, in milliseconds. */
@@ -75,10 +72,7 @@ const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
 export interface Idempotency {
-  /**
-   * Reserves the key of a call. `onReserved` receives a reservation if the call should run, the stored response if it
-   * is a repeat, or a `Failure`. It never throws.
-   */
+  /** Calls `onReserved` with a reservation, or with the stored response, or a `Failure`. It never throws. */
   reserve(
     context: RequestContext,
     call: KeyedCall,
@@ -170,8 +164,7 @@ export class IdempotencyReservation {
       outcome.error instanceof LimitError &&
       outcome.error.limit === 'call-timeout';
     if (isTimeout && !context.outcome.isLate) return;
-    // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
-    // Over MCP, the error of a call is a result with 200.
+    // A repeat depends on the error itself, which is sent as 413 if it is too large, and with 200 over MCP.
     const isReplaced = (response?.status === 413 || context.protocol === 'mcp') && outcome instanceof Failure;
     const status = isReplaced ? getHTTPStatusCodeFromError(outcome.error) : (response?.status ?? 500);
     // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
@@ -217,10 +210,7 @@ const releaseReservation = async (result: IdempotencyReservation | ReplayedRespo
   if (result instanceof IdempotencyReservation) await result.release();
 };
 
-/**
- * Returns the stored response for a repeat.
- * @throws {TRPCError} if the response cannot be replayed
- */
+/** @throws {TRPCError} if the response cannot be replayed */
 function replayOf(entry: IdempotencyEntry, fingerprint: string): ReplayedResponse {
   if (entry.fingerprint !== fingerprint) {
     // A client that used a new key for a repeat that differs in form only would run the call twice.

@@ -30,10 +30,7 @@ export interface ReservedKey {
   readonly caller: string;
 }
 
-/**
- * The state as requests with an idempotency key use it. A request waits for the state until a deadline. What the state
- * must store or remove is repeated in the background until it succeeds or the key expires.
- */
+/** Requests wait until a deadline. Writes are repeated until they succeed or the key expires. */
 export class IdempotencyState {
   readonly #state: State;
   readonly #ttlMs: number;
@@ -105,11 +102,7 @@ export class IdempotencyState {
     }
   }
 
-  /**
-   * Repeats an action until it succeeds.
-   * @param notBefore it is repeated at least until then (milliseconds since the epoch)
-   * @throws its last error if the key has expired
-   */
+  /** Repeats until success, at least until `notBefore` (epoch ms). @throws the last error after the TTL */
   async #repeat(
     action: () => MaybePromise<void>,
     notBefore: number,

@@ -10,10 +10,7 @@ const probeIntervalMs = 10;
 /** How long a measurement is valid, in milliseconds, if no request arrives to start the next one. */
 const measurementTtlMs = 100;
 
-/**
- * How long the queue must have been too long before requests are rejected, in milliseconds. Pauses and most bursts are
- * shorter. A cold process that opens a hundred streams while other processes use the CPU needs even longer.
- */
+/** In milliseconds. Pauses and most bursts are shorter; a cold process that opens 100 streams needs more. */
 const sheddingDelayMs = 500;
 
 /** The methods of a `MessagePort` in Node that the web standard does not have. */
@@ -26,18 +23,15 @@ interface NodePort {
 export type LoadShedding = (request: HttpRequest) => LimitError | undefined;
 
 /**
- * Rejects requests that have waited longer than `maxQueueMs`, after requests have done so for half a second: it sheds a
- * standing queue, not a single burst. It runs before all policies, because at 120% of a server's capacity, goodput
- * stays at 90% only if a rejection costs less than a third of a response.
+ * Rejects requests that have waited longer than `maxQueueMs`, after requests did so for half a second: it sheds a
+ * standing queue, not a burst. It runs before all policies: at 120% of a server's capacity, goodput stays at 90% only
+ * if a rejection costs less than a third of a response.
  *
- * It measures how long a ready socket waits until this thread reads it. The thread sends a message to itself. The
- * message wakes the event loop through a file descriptor, which the kernel queues after the sockets that are already
- * ready. So the message waits as long as they do, and every request that is read before the message arrives was ready
- * before it. If requests beyond the budget of a turn wait, it waits behind them.
- *
- * The duration of an event-loop turn is no substitute: libuv reads up to 48 × 1,024 sockets in one turn. With 4,000
- * connections and 20% overload, turns took 1.9 s without running any timer or `setImmediate`, but no request waited for
- * a tenth of that.
+ * It measures how long a ready socket waits to be read, by a message of the thread to itself. The message comes
+ * through a file descriptor, which the kernel queues after the sockets that are ready, so it waits as long as they
+ * do, also behind requests beyond the budget of a turn. The duration of a turn is no substitute: libuv reads up to 48
+ * × 1,024 sockets in one. With 4,000 connections and 20% overload, turns took 1.9 s without timers or `setImmediate`,
+ * and no request waited for a tenth of that.
  * @param maxQueueMs a finite number
  */
 export function createLoadShedding(maxQueueMs: number): LoadShedding {

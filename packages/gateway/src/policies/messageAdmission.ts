@@ -4,11 +4,7 @@ import type { RequestContext } from '../calls/requestContext.ts';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { RateLimit } from './rateLimit.ts';
 
-/**
- * Admits a message that was read from the body of a request. Returns the error that rejects it, if any.
- * @param context has what the message calls as its target
- * @param head the target that the head of the request named
- */
+/** Returns the error that rejects a message of a body. `head`: the target that the request's head named. */
 export type AdmitMessage = (context: RequestContext, head: Target) => MaybePromise<TRPCError | undefined>;
 
 /**

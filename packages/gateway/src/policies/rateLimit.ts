@@ -27,17 +27,13 @@ export interface RateLimitOptions<Identity> {
 /** A rate limit for the calls of each caller. */
 export interface RateLimit<Identity> extends RequestPolicy<Identity> {
   /**
-   * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the context. Returns an error
-   * if the bucket has too few tokens or `key` throws. Of a batch, it admits the calls that the tokens suffice for, and
-   * puts the others into `rejectedCalls`. It never throws and never rejects.
+   * Takes the cost of calls and sets the `RateLimit` header. Returns an error if the bucket has too few tokens or
+   * `key` throws; of a batch, calls beyond the tokens are in `rejectedCalls`. It never throws or rejects.
    */
   count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined>;
 }
 
-/**
- * Creates a rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF
- * draft-ietf-httpapi-ratelimit-headers-11: `t` is the time until one more call is left.
- */
+/** IETF draft-ietf-httpapi-ratelimit-headers-11; its `t` is the time until one more call is left. */
 export function createRateLimit<Identity>(
   { calls, windowMs, key }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,

@@ -16,12 +16,7 @@ export interface RequestPolicies {
   readonly ofService: PolicySteps<Policy> | undefined;
 }
 
-/**
- * Arranges policies by the moment at which they run.
- * @param own the gateway's own policies, in the order in which they run
- * @param ofTools the gateway's own policies for MCP alone, which run before all others
- * @param ofService the policies of the service, which run after them
- */
+/** Arranges policies by moment: `ofTools` (the gateway's, for MCP alone), its `own`, then `ofService`. */
 export function arrangePolicies(
   own: readonly RequestPolicy[],
   ofTools: readonly RequestPolicy[],

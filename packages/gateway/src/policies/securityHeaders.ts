@@ -3,9 +3,8 @@ import type { Header } from '../http/response.ts';
 import type { RequestPolicy } from '../calls/requestContext.ts';
 
 /**
- * Creates the policy that adds the security headers of OWASP's REST Security Cheat Sheet that apply to JSON:
- * `X-Content-Type-Options: nosniff`, and `Cache-Control: no-store` if a credential was used. The other headers protect
- * documents that browsers display. Without `authentication`, tRPC responses have only the headers of tRPC's adapters.
+ * The headers of OWASP's REST Security Cheat Sheet for JSON: `nosniff`, and `no-store` if a credential was used; the
+ * others protect documents. Without `authentication`, tRPC responses have those of tRPC's adapters alone.
  */
 export function securityHeadersPolicy(isProtected: boolean): RequestPolicy {
   const withBoth = addedOnce(nosniff, noStore);

@@ -40,10 +40,7 @@ const syncTypes: ReadonlySet<z.core.$ZodTypeDef['type']> = new Set([
   'void',
 ]);
 
-/**
- * Whether an output or event may have promises and async iterables in it, which JSON does not have. It may, unless a zod
- * schema excludes them: then calls need no search for them. Schemas of other libraries are not known.
- */
+/** Only a zod schema can exclude promises and async iterables, which JSON lacks: then no call searches. */
 export function mayBeAsync(parser: Parser | undefined): boolean {
   if (!isZod(parser)) return true;
   try {
@@ -54,10 +51,7 @@ export function mayBeAsync(parser: Parser | undefined): boolean {
   }
 }
 
-/**
- * Returns a function that parses an event of a subscription for a protocol that sends events as JSON.
- * @param parser `undefined` if the events have no schema
- */
+/** Creates the parser of events for protocols that send JSON. `parser` is `undefined` without a schema. */
 export function eventFunction(parser: Parser | undefined): (event: unknown) => unknown {
   const parse = parser ? parseFunction(parser) : (event: unknown) => event;
   const isSearched = mayBeAsync(parser);

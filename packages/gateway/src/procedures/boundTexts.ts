@@ -12,12 +12,11 @@ import {
   type ZodInternals,
 } from '../schemas/zodSchema.ts';
 
-// Three formats of zod (4.6.7) take quadratic time or more for some texts: URLs with a long host (21,000 Chinese
-// characters take 0.5 s, in `new URL`), `normalize` of many combining marks in a row (60,000 take 0.6 s, on Bun 5 s), and
-// template literals (1,000 times `x` take 0.5 s for `${string}x${string}x${string}y`, which zod writes as a regular
-// expression). `.max()` does not help, since zod runs all checks of a text. A limit of the length would not either: it
-// would have to be 300 characters, because a list has many texts. So each of these formats comes after a rule that takes
-// linear time, and that usual texts do not break.
+// Three formats of zod (4.6.7) take quadratic time or more: URLs with a long host (21,000 Chinese characters take 0.5
+// s, in `new URL`), `normalize` of many combining marks in a row (60,000 take 0.6 s, on Bun 5 s), and template
+// literals (1,000 `x` take 0.5 s for `${string}x${string}x${string}y`, a regular expression in zod). zod runs all
+// checks of a text, so `.max()` does not help; a limit would be 300 characters, as a list has many texts. So a rule
+// comes before each of these, which takes linear time and usual texts do not break.
 
 /** The longest name of the DNS, in characters (RFC 1035 §2.3.4: 255 octets, with the length of each label). */
 const maxHostLength = 253;
@@ -25,9 +24,8 @@ const maxHostLength = 253;
 /** Most combining marks in a row. The Stream-Safe Text Format of Unicode allows 30 (UAX #15 §13). */
 const maxMarks = 100;
 
-// The regular expression of a template literal tries each part to end wherever the next one can begin: where the text of a
-// literal is, and at every character if the next part is no literal. The time for a text is the product of these places, for
-// all parts that match texts of any length but the last (`placesOf`).
+// Each part of a template literal may end wherever the next can begin: where a literal's text is, or at every
+// character. The time is the product of these places for all parts that match any length but the last (`placesOf`).
 
 /** Most such places of a text, as a list may have any number of: 1 MB of them takes up to 0.25 s, in proportion to this. */
 const maxPlaces = 200;
@@ -35,10 +33,7 @@ const maxPlaces = 200;
 /** The places of a character before a part that is no literal: an e-mail address takes 4 ns for each that it reads there. */
 const adjacentPlaces = 1.5;
 
-/**
- * Most characters that are read, at all places together, for a text that an input has only once: 1,000 characters with two
- * adjacent parts, which take 1 to 2 ms. A batch has such an input for each call, but starts its calls in slices.
- */
+/** At all places of a text that an input has once: 1,000 characters with two adjacent parts, 1 to 2 ms. */
 const maxSteps = 1_500_000;
 
 type Schema = z.core.$ZodType;
@@ -49,10 +44,7 @@ type Rule = (text: string) => string | undefined;
 const boundedSchemas = { single: new WeakMap<Schema, Schema>(), repeated: new WeakMap<Schema, Schema>() };
 type Occurrence = keyof typeof boundedSchemas;
 
-/**
- * Returns a schema with the same results and issues, which rejects a text that would take one of these formats too long.
- * A schema without such a format is returned as it is.
- */
+/** Returns a schema with the same results and issues that rejects texts that would take too long. */
 export const boundTexts = <Root extends Schema>(root: Root): Root =>
   // The bounded schema has the same input and output.
   withBounds(root, 'single') as Root;
@@ -216,10 +208,7 @@ function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef, occur
   ]);
 }
 
-/**
- * Returns a schema with the results and issues of a template literal whose other parts are any text. It takes linear time:
- * a literal is found at its first place after the previous one.
- */
+/** A template literal whose other parts are any text, in linear time: a literal is at its first place. */
 function literalsSchema(schema: Schema, def: z.core.$ZodTemplateLiteralDef, parts: readonly Part[]): Schema {
   const literals = [''];
   for (const part of parts) {

@@ -41,10 +41,8 @@ export const isMappedDeclared = (error: TRPCError): error is DeclaredError =>
   error instanceof DeclaredError && isMapped(error);
 
 /**
- * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it or `mapError` has
- * declared it: everything for a declared error, for any other the status and the message of the shape.
- * @param definitions the errors that the procedure declares
- * @returns `undefined` for an error that no formatter has changed
+ * Returns what clients receive of an error that a formatter of `.errors()` has shaped or `mapError` has declared: all
+ * of a declared error, else the status and the message of the shape. `undefined` for others.
  */
 export function formattedError(error: TRPCError, definitions: ErrorDefinitions | undefined) {
   const shape = definitions && formattedShape(error);
@@ -111,9 +109,8 @@ export const isFormatted = (error: TRPCError): boolean => formattedShape(error) 
 export const unknownCall = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
 
 /**
- * Returns an error's message if clients may see it, or else its code as text, such as "Internal server error". A
- * message that comes from the cause is hidden, since it may hold a driver's text, a path or a connection string: tRPC
- * copies the message of the cause into an error without a message, which `mapError` may return for a driver's too.
+ * Returns the message if clients may see it, else the code as text, such as "Internal server error". tRPC copies the
+ * message of a cause, which may have a driver's text, a path or a connection string.
  */
 export function clientMessage(error: TRPCError): string {
   const { code, message, cause } = error;

@@ -23,11 +23,7 @@ export interface ProcedureDefinition {
 export const readDefinition = (procedure: AnyTRPCProcedure): ProcedureDefinition =>
   procedure._def as unknown as ProcedureDefinition;
 
-/**
- * Compiles a procedure into the stages that `execute` runs.
- * @param sample a procedure that has passed the `selfTest`
- * @returns `undefined` if the procedure must be called through tRPC: it has an `experimental_caller` or is wrapped
- */
+/** `undefined` if wrapped or with `experimental_caller`: called through tRPC. `sample` passed `selfTest`. */
 export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Executable['stages'] {
   if (!isTrpcProcedure(procedure, sample)) return undefined;
   const { resolver, ...definition } = readDefinition(procedure);

@@ -77,10 +77,7 @@ export function execute(
     : callProcedure(procedure, source, index, context);
 }
 
-/**
- * Runs the remaining steps of a stage, and continues with `resume` when one returns a promise.
- * @param settled the result of the previous step
- */
+/** Runs the rest of a stage after the result `settled`; `resume` continues when a step returns a promise. */
 function runSteps(run: StageRun, settled?: unknown): unknown {
   const steps = run.procedure.stages?.[run.stage] ?? [];
   let value = settled;
@@ -122,10 +119,7 @@ function runSteps(run: StageRun, settled?: unknown): unknown {
   }
 }
 
-/**
- * Runs the remaining steps when a promise settles. As an `async` function, it slowed async calls by 10%.
- * @param unparsed the value that a schema parses, if the promise is its
- */
+/** Runs the remaining steps when a promise settles. As an `async` function, it slowed async calls by 10%. */
 function resume(run: StageRun, pending: unknown, unparsed: unknown): Promise<unknown> {
   // An output that the schema may reject, later than a promise in it.
   if (run.options !== undefined && unparsed !== undefined) ignoreRejections(unparsed);
@@ -139,10 +133,7 @@ function resume(run: StageRun, pending: unknown, unparsed: unknown): Promise<unk
 const mergeInputs = (earlier: unknown, parsed: unknown): unknown =>
   isObject(earlier) && isObject(parsed) ? { ...earlier, ...parsed } : parsed;
 
-/**
- * Returns the result of a failed stage: a `Failure` to `execute`, a tRPC result to the middleware that called `next()`.
- * @param unparsed the value that the failed step has parsed
- */
+/** Returns a `Failure` to `execute`, a tRPC result to `next()`. `unparsed`: what the step has parsed. */
 function stageFailure(run: StageRun, cause: unknown, unparsed: unknown): Failure | MiddlewareResult {
   const { at, options, procedure, stage } = run;
   const step = procedure.stages?.[stage]?.[at - 1];
@@ -203,9 +194,8 @@ interface NextOptions {
 }
 
 /**
- * The options of resolvers and middlewares. All members are own properties, so that `{ ...options }` copies them. A
- * class, since V8 would allocate an object literal in the old generation (pretenuring), which keeps all objects of a
- * call alive and makes a GET 3 times as slow.
+ * All members are own properties, for `{ ...options }`. A class, since V8 would allocate a literal in the old
+ * generation (pretenuring), which keeps all objects of a call alive and makes a GET 3 times as slow.
  */
 class StepOptions {
   readonly path: string;
@@ -254,9 +244,8 @@ const lazySignal: PropertyDescriptor & ThisType<LazyOptions> = {
 };
 
 /**
- * Sets the signal of options: on Bun as an accessor that creates it when it is read, since an `AbortController` takes
- * 0.3 µs there, a tenth of a GET, and few procedures read it. In V8, a controller takes 0.07 µs, but an accessor 0.1 to
- * 0.3 for each call of a batch.
+ * On Bun an accessor that creates it when read: an `AbortController` takes 0.3 µs there, a tenth of a GET, and few
+ * procedures read it. In V8, one takes 0.07 µs, but an accessor 0.1 to 0.3 per call of a batch.
  */
 const setSignal: (options: { signal: AbortSignal } & LazyOptions, context: SignalSource) => void =
   'Bun' in globalThis
@@ -268,10 +257,7 @@ const setSignal: (options: { signal: AbortSignal } & LazyOptions, context: Signa
         options.signal = signal;
       };
 
-/**
- * Creates a middleware's `next()`, which runs the next stage. It reads the run, since a middleware may change its
- * options. The parameter has tRPC's name, which messages of Bun contain.
- */
+/** Reads the run, since a middleware may change its options. Bun's messages have tRPC's parameter name. */
 const createNext = (run: StageRun) => (nextOpts?: NextOptions) => {
   const next = new StageRun(run.procedure, run.source, run.index, run.context);
   next.stage = run.stage + 1;

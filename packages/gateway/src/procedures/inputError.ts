@@ -33,10 +33,7 @@ export function inputError(issues: readonly InputIssue[]): TRPCError {
 /** Longest message of a schema's error, in characters: some 500 issues of zod with a short path. */
 const maxMessageLength = 65_536;
 
-/**
- * Converts the error of an input parser to the error of the call. As in tRPC, its message is that of the cause, for zod
- * the JSON of all issues; if that is too large, a sentence that names the first issues, or the code as text.
- */
+/** As in tRPC, the message is that of the cause, for zod the JSON of all issues; if too large, a sentence. */
 export function inputFailure(cause: unknown): TRPCError {
   if (cause instanceof PreparationError) return new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
   const isCut = boundIssues(cause);
@@ -47,11 +44,7 @@ export function inputFailure(cause: unknown): TRPCError {
   return new TRPCError({ code: 'BAD_REQUEST', message, cause });
 }
 
-/**
- * Returns the issues of an error, from the `issues` of its cause. Issues of zod and of the gateway are complete; those
- * of other Standard Schema libraries have only path and message, since other members may contain the input.
- * @returns an empty list if the error is not about an input
- */
+/** The cause's `issues`, if any. Of other libraries, path and message alone: the rest may have the input. */
 export function issuesOf(error: TRPCError): readonly InputIssue[] {
   const { cause } = error;
   if (error.code !== 'BAD_REQUEST' || cause === undefined) return [];
@@ -75,10 +68,7 @@ export function toIssue(issue: StandardIssue): InputIssue {
   return { path, message: problem !== undefined && message.endsWith(problem) ? problem : message };
 }
 
-/**
- * Formats issues as a sentence with each field and its problem.
- * @param wrapper the field that the client has sent the input as
- */
+/** A sentence with each field and its problem. `wrapper`: the field that the client sent the input as. */
 export function formatIssues(issues: readonly InputIssue[], wrapper?: string): string {
   // All of an error that was cut, whose last issue says how many are missing.
   const count = issues.length === namedIssues + 1 ? issues.length : namedIssues;
@@ -130,11 +120,7 @@ const comparisons: Readonly<Record<string, string>> = {
   'exactly ': 'exactly',
 };
 
-/**
- * Returns the message of an issue: that of zod in the words of the gateway's own issues. Custom messages and those of a
- * locale that `z.config` sets are kept.
- * @param isNested whether the issue is in that of a union
- */
+/** zod's message in the gateway's words; custom ones and those of `z.config` stay. `isNested`: in a union. */
 function issueMessage(issue: InputIssue, isNested = false): string {
   const { code, message } = issue;
   if (code === 'invalid_type' || message === zod3Date) return typeProblem(message);
@@ -180,10 +166,7 @@ function valueProblem({ message, values }: InputIssue): string {
 const namedOptions = 5;
 const namedOptionIssues = 3;
 
-/**
- * Returns the messages of the options of a union: of the value as a whole, or of the fields that each option requires.
- * @param isNested whether the union is in an option of another one: its fields are not named
- */
+/** The messages of a union's options, or the fields that each requires; a nested union's are not named. */
 function unionMessage({ errors }: InputIssue, isNested: boolean): string | undefined {
   const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
   if (options.length === 0 || options.some((issues) => issues.length === 0)) return undefined;
@@ -216,11 +199,7 @@ const namedIssues = 20;
 /** Longest text in a shortened issue, in characters. */
 const maxShortText = 200;
 
-/**
- * Cuts the issues of an error in place if they are too large, so that its `message` and functions such as
- * `z.flattenError` and `z.treeifyError` are cheap. Other errors stay as they are.
- * @returns whether issues were omitted or shortened
- */
+/** Cuts issues in place, so that `message` and `z.treeifyError` are cheap. Returns whether any were cut. */
 export function boundIssues(error: unknown): boolean {
   const issues = error instanceof Error && 'issues' in error ? error.issues : undefined;
   if (!Array.isArray(issues) || Object.isFrozen(issues)) return false;
@@ -236,11 +215,7 @@ export function boundIssues(error: unknown): boolean {
   return true;
 }
 
-/**
- * Returns how much of a budget the text of a value leaves. It stops when nothing is left, so that its cost does not
- * depend on the value.
- * @param depth the depth of the value, since zod's `message` is indented
- */
+/** Returns what a value's text leaves of a budget, from 0. zod's `message` is indented by `depth`. */
 function textLeft(value: unknown, budget: number, depth: number): number {
   if (typeof value === 'string') return budget - value.length - 2;
   let left = budget - 2 * depth - 8;

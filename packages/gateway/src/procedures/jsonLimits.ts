@@ -10,11 +10,9 @@ interface JsonLimits {
 const manyNames = 1000;
 
 /**
- * Returns the error of a value in which arrays and objects are nested too deep, or are too many. The search is
- * breadth-first, since recursion into a deep value would overflow the stack. Class instances, such as bytes and files,
- * are not JSON and count as leaves.
- * @param value an input, or a list of inputs
- * @param levels the number of levels of `value` around the input: 1 for a list of inputs
+ * Returns the error of a value with arrays and objects too deep or too many. It is breadth-first, since recursion
+ * would overflow the stack. Class instances, such as bytes and files, are leaves. `levels` are around the input: 1
+ * for a list of inputs.
  */
 export function jsonError(
   value: unknown,

@@ -45,10 +45,7 @@ export class LimitError extends TRPCError {
   readonly limit: Limit;
   readonly retryAfterSeconds: number | undefined;
 
-  /**
-   * @param error `message` is sent to the client: a sentence that names the limit. `retryAfterSeconds` is the time after
-   * which the client may retry.
-   */
+  /** `message` is sent to the client and names the limit; after `retryAfterSeconds`, it may retry. */
   constructor(
     limit: Limit,
     error: {
@@ -67,11 +64,9 @@ export class LimitError extends TRPCError {
 const defaultRetryAfterSeconds = 1;
 
 /**
- * Returns the value of `Retry-After`, in seconds. Every 429 and 503 has one, on all protocols, as has every error of
- * the gateway with `retryAfterSeconds`. A procedure sets it by a number `retryAfterSeconds` on the cause of a 429 or
- * 503 error, rounded up to whole seconds.
- * @param status the status of the response, if it differs from the status of the error's code
- * @returns `undefined` if the response has no `Retry-After`
+ * `Retry-After` in seconds: of every 429 and 503, on all protocols, and every gateway error with `retryAfterSeconds`.
+ * A procedure sets that on the cause of its 429 or 503, rounded up. `status` is the response's, if it differs from
+ * that of the code.
  */
 export function retryAfterSecondsOf(
   error: TRPCError,

@@ -49,11 +49,7 @@ export async function loadLazyRouters({ _def }: AnyTRPCRouter): Promise<void> {
     await Promise.all(lazy.map((loader) => loader.load()));
 }
 
-/**
- * Reads all procedures of a router, including those of lazy routers.
- * @param options which procedures are served over REST, or are tools, without metadata
- * @param sample the procedure of the self-test of tRPC
- */
+/** Includes lazy routers. `options`: which procedures REST serves, or are tools, without metadata. */
 export async function readProcedures(
   router: AnyTRPCRouter,
   { outputs, ...options }: ServedOptions & { readonly outputs?: OutputSchemas | undefined } = {},

@@ -5,11 +5,9 @@ import { GatewayError } from '../checks/gatewayError.ts';
 import type { ProcedureDefinition } from './compile.ts';
 
 /**
- * Reads the errors that a procedure declares by `.errors(declareErrors(…))`. `_def` does not expose formatters
- * (@trpc/server 11.25), so each is called once with an error that collects the definitions of `declareErrors` by
- * `definitionReader`.
- * @param onCustomFormatter called for each formatter that is not of `declareErrors`: the shape of its errors is not known
- * @returns `undefined` if the procedure has no formatter
+ * `_def` does not expose formatters (@trpc/server 11.25), so each is called once with an error that collects the
+ * definitions of `declareErrors` by `definitionReader`.
+ * @returns `undefined` if there is no formatter
  * @throws {GatewayError} for two definitions of one code
  */
 export async function readErrors(

@@ -214,11 +214,7 @@ export interface ServedOptions {
 /** The metadata of a procedure, with that of the options. */
 type CompleteMeta = Omit<GatewayMeta, 'openapi'> & { readonly openapi: RestMeta | undefined };
 
-/**
- * Reads the metadata of a procedure. A router may have metadata of its own beside it.
- * @param hasEvent whether the type of its events is known without metadata, if it is a subscription
- * @throws {GatewayError} with a line for each field that is misspelt or invalid, or that would have no effect
- */
+/** @throws {GatewayError} with a line for each field that is misspelt or invalid, or without effect */
 export function readMeta(
   procedure: DescribedProcedure,
   options: ServedOptions = {},

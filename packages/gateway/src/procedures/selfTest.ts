@@ -9,10 +9,7 @@ export interface SampleProcedure {
   readonly steps: unknown[];
 }
 
-/**
- * Passed on and never read. Not of an `AbortController`: gateways are created outside a request, where Cloudflare Workers
- * have none before 2026-08-19 and in versions of Wrangler before that.
- */
+/** Never read. Cloudflare Workers create no `AbortController` outside a request before 2026-08-19. */
 const signal = {} as AbortSignal;
 
 export function createSample(): SampleProcedure {
@@ -41,11 +38,7 @@ export function createSample(): SampleProcedure {
   return { procedure, steps };
 }
 
-/**
- * Tests whether procedures of the installed @trpc/server have the form that `compile` expects: a compiled call runs the
- * same steps with the same outcome as tRPC's own call.
- * @returns a description of the first difference; `undefined` if there is none
- */
+/** Describes the first difference, in steps or outcome, between a compiled call and tRPC's own, if any. */
 export async function selfTest({ procedure, steps }: SampleProcedure): Promise<string | undefined> {
   /** Runs a call and returns its steps and its outcome as JSON. */
   async function transcript(stages: Executable['stages'], input: object): Promise<string> {

@@ -28,10 +28,7 @@ export class Components {
     this.#ids = ids;
   }
 
-  /**
-   * @param side outputs are written after all inputs: where the schemas of a name differ, that of the output gets
-   *   another name
-   */
+  /** Outputs are written after all inputs, and get another name where the schemas of a name differ. */
   write(schema: Schema, side: 'input' | 'output'): SchemaObject {
     const { [details]: own, ...written } = mapSchemas(schema, (nested) => this.write(nested, side));
     if (own?.target) return { ...written, $ref: prefix + this.#nameOf(own.target, side) } as SchemaObject;
@@ -127,10 +124,9 @@ function discriminator(
 }
 
 /**
- * Returns a schema with the same meaning that more client generators read:
- * - `maxItems` instead of `items: false` of a tuple: openapi-python-client 0.29 rejects documents with boolean schemas.
- * - constants with their type, and an `anyOf` for constants of several types: without a type, openapi-python-client
- *   leaves the operation out, and the client that openapi-generator 7.26 generates does not compile.
+ * Keeps the meaning for client generators. A tuple gets `maxItems`, not `items: false`: openapi-python-client 0.29
+ * rejects boolean schemas. Constants get types, and an `anyOf` if they differ: without, it leaves the operation out,
+ * and the client of openapi-generator 7.26 does not compile.
  */
 function simplify(schema: Schema): SchemaObject {
   const { items, prefixItems, enum: listed, ...rest } = schema;
@@ -154,10 +150,7 @@ function typeOfConstant(value: unknown): { readonly type: string } | undefined {
 
 const jsonTypes = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 
-/**
- * Removes the recursive `anyOf` from a schema that accepts any JSON value, such as `z.json()`. openapi-typescript 7.13
- * would generate a type for it that does not compile (TS2502).
- */
+/** Any JSON value, as `z.json()`, without its `anyOf`: openapi-typescript 7.13 would not compile (TS2502). */
 function withoutAnyJson(schema: SchemaObject, reference: string): SchemaObject {
   const { anyOf = [], ...described } = schema as Schema;
   const isAny =

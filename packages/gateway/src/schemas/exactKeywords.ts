@@ -184,10 +184,7 @@ function removePatterns(json: Json, patterns: Iterable<RegExp>): void {
   }
 }
 
-/**
- * Whether a pattern without the flag `u` may match one character outside the Basic Multilingual Plane as two: `^.{2}$`,
- * `(?:.){2}`, `.+.`. It is true for some that do not.
- */
+/** `^.{2}$` without the flag `u` may match one character beyond U+FFFF as two. True for some that do not. */
 function countsUnits(source: string): boolean {
   // `%` stands for an atom that matches half of such a character.
   const atoms = source

@@ -9,9 +9,8 @@ const portableFormats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ip
 const annotations = new Set(['default', 'deprecated', 'description', 'examples', 'title']);
 
 /**
- * Writes the schema of a tool so that the APIs of Anthropic, OpenAI and Gemini accept it, also from a client that leaves out the
- * keywords that Gemini does not know. The schema accepts at least what it accepted before, and descriptions say the rest.
- * The rules and their sources are in `providerProblems.ts` of packages/testing.
+ * For the APIs of Anthropic, OpenAI and Gemini, also from clients that leave out keywords Gemini does not know.
+ * Accepts at least as much, and descriptions say the rest. Rules: `providerProblems.ts` of packages/testing.
  */
 export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
   const definitions = { ...($defs as Readonly<Record<string, JsonSchema>> | undefined) };
@@ -102,10 +101,7 @@ function withType(schema: JsonSchema, type: string): JsonSchema {
   return '$ref' in schema ? schema : { type, ...schema };
 }
 
-/**
- * Gemini on Vertex AI accepts nothing beside `anyOf`, so its first member has the description, and the first that accepts the
- * default has that.
- */
+/** Gemini on Vertex AI accepts nothing beside `anyOf`: members get the description and the default. */
 function writeUnion({ anyOf, ...beside }: JsonSchema, any: JsonSchema): JsonSchema {
   const members = (anyOf as readonly JsonSchema[])
     .flatMap((member) => (Object.keys(member).join() === 'anyOf' ? (membersOf(member) ?? []) : member))

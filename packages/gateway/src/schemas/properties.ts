@@ -29,10 +29,8 @@ export interface Properties {
 }
 
 /**
- * What sends the properties:
- * - `parameters`: a property is converted to the type that its declarations have, and each has a name
- * - `arguments`: JSON, so that a property may also be what another member of a union accepts under any name, and an input a
- *   record
+ * `parameters`: each has a name and is converted to its type. `arguments`: JSON, so that a property may also be what
+ * another member of a union accepts under any name, and an input a record.
  */
 type Sender = 'parameters' | 'arguments';
 
@@ -45,11 +43,10 @@ const none: Properties = {
 };
 
 /**
- * Merges the properties of a procedure's inputs: `.input()` may be chained, and each may be an object, a union of objects, or
- * an empty input. No input and an empty input (`z.void()`) have no properties. They accept what the inputs accept, except a
- * property that a member of a union ignores and that another member declares with another type.
+ * Merges the properties of `.input()`s: objects, unions of objects, or empty (`z.void()`). They accept what the
+ * inputs do, except a property that one member of a union ignores and another declares with another type. `undefined`
+ * if an input is anything else.
  * @param inputs `undefined` for a function
- * @returns `undefined` if an input is anything else
  */
 export function inputProperties(
   inputs: readonly (Schema | undefined)[],

@@ -32,10 +32,8 @@ import {
 type Json = Record<PropertyKey, unknown>;
 
 /**
- * Returns the schema of a parser of any library; `undefined` for a parser that describes nothing, such as a function.
- * @param what is read, for messages
- * @throws {GatewayError} for an input that its library cannot describe as JSON Schema. For an output, the document
- *   leaves it out.
+ * `undefined` for a parser without a description, such as a function. `what` is for messages.
+ * @throws {GatewayError} for an input that its library cannot describe as JSON Schema; such outputs are left out
  */
 export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: string) => Schema | undefined;
 
@@ -78,9 +76,8 @@ interface Part {
 }
 
 /**
- * Checks that all parts of a zod schema are schemas of zod 4. zod throws a `TypeError` for others that does not say
- * where they are. A default must be no promise: zod does not wait for it, and reads it for the document without a handler
- * of its rejection, which would end the process.
+ * Checks that all parts are of zod 4, whose `TypeError` does not say where others are. A default must be no promise:
+ * zod reads it for the document and handles no rejection, which would end the process.
  * @throws {GatewayError}
  */
 function requireZod(root: z.core.$ZodType, what: string): void {
@@ -156,10 +153,7 @@ const jsonOfType: Readonly<Record<string, Json>> = {
 /** Members of metadata that are for other readers than those of the document. */
 const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
 
-/**
- * Returns the schema of a zod schema: zod's own JSON Schema of it, with details of each part.
- * @throws {GatewayError} if two schemas in it have one id
- */
+/** zod's own JSON Schema, with details of each part. @throws {GatewayError} if two parts have one id */
 export function readZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
   try {
     return describeZod(parser, side);
@@ -199,10 +193,7 @@ function describeZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
   return readJson(properties?.['whole'] as Json, $defs, all);
 }
 
-/**
- * Writes a type that JSON does not have. Not by the function `unrepresentable` of `z.toJSONSchema`, which schemas of zod before
- * 4.5 do not call: since 4.2 a schema writes itself.
- */
+/** Not by `unrepresentable` of `z.toJSONSchema`: since zod 4.2 a schema writes itself, without until 4.5. */
 function writeOtherType(schema: ZodSchema, json: Json): void {
   const def = definitionOf(schema);
   const other = def.type === 'file' ? undefined : jsonOfType[def.type];
@@ -286,9 +277,9 @@ function readInferred({ definitions, json }: InferredOutput): Schema {
 }
 
 /**
- * Adds details to a JSON Schema: the target of each reference, and which properties may be absent.
- * @param all the details of zod schemas by index, where `indexKey` has indexes
- * @param isInferred whether the names of definitions are those of types, which the document has too
+ * Adds the target of each reference, and which properties may be absent.
+ * @param all the details of zod schemas by index (`indexKey`)
+ * @param isInferred whether names of definitions are those of types, as in the document
  */
 export function readJson(
   root: Json,

@@ -5,9 +5,8 @@ import { classOf } from './zodSchema.ts';
 export const details = Symbol('details');
 
 /**
- * The one model of a schema, whatever its library: its JSON Schema (draft 2020-12), and `details` that JSON Schema
- * cannot express. Converters, the places of inputs and the document are derived from it. It does not validate: the
- * procedure's own schema does.
+ * The one model of a schema of any library: its JSON Schema (draft 2020-12), and `details` beyond it. Converters,
+ * places and the document derive from it; the procedure's own schema validates.
  */
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -38,10 +37,7 @@ export interface Details {
   readonly discriminator?:
     | { readonly propertyName: string; readonly values: readonly (readonly string[])[] }
     | undefined;
-  /**
-   * Whether it is an intersection with a union of which a member keeps unknown properties: zod merges the other parts with each
-   * member, and leaves that out of the JSON Schema (4.6).
-   */
+  /** An intersection with a union that keeps unknown properties, which zod's JSON Schema leaves out (4.6). */
   readonly mergesLoose?: boolean;
   /** The values of a `z.literal()`, which JSON may not have. */
   readonly values?: readonly unknown[];
@@ -109,8 +105,8 @@ export function* schemasIn(
 export const maxDepth = 50;
 
 /**
- * Follows references, and leaves `null` and `undefined` out of a union with one other member: what the gateway converts
- * is never `null`. Returns `undefined` for a schema that only contains itself.
+ * Follows references, and drops `null` and `undefined` beside one other member: what is converted is never `null`.
+ * `undefined` for a schema that only contains itself.
  */
 export function innermost(schema: Schema, depth = 0): Schema | undefined {
   if (depth > maxDepth) return undefined;
@@ -149,7 +145,6 @@ export const isAlwaysAbsent = (schema: Schema): boolean =>
 
 export const isNever = ({ not }: Schema): boolean => not !== undefined && Object.keys(not).length === 0;
 
-/** Whether a schema is `z.void()` or `z.undefined()`. */
 export const isVoid = (schema: Schema): boolean => ['undefined', 'void'].includes(typeOf(schema) ?? '');
 
 export const acceptsUndefined = (schema: Schema): boolean => {

@@ -2,7 +2,6 @@
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
-    /** The library's name. */
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
     /** Converts the schema to JSON Schema: Standard JSON Schema 1 (https://standardschema.dev/json-schema). */

@@ -6,10 +6,7 @@ import { details, mapSchemas, maxDepth, type Schema } from './schema.ts';
 /** A JSON Schema (draft 2020-12) as clients receive it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/**
- * Writes a schema as a model reads it with each request: without what says nothing (`saysNothing`), and with the schemas
- * that it refers to more than once in `$defs`, since a client reads the schema of one tool alone.
- */
+/** Models read it with each request: omits what says nothing, and puts what repeats in `$defs`. */
 export function writeJsonSchema(root: Schema): JsonSchema {
   const uses = countUses(root);
   const names = new Map<Schema, string>();

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 
-// A schema of zod 3 is read as the schema of zod 4 that describes the same values: it then has all that the gateway reads of
-// those, such as dates, defaults and recursion. It parses as itself. zod-to-json-schema, which is not maintained any more, needs
-// as many lines for what it leaves out, and brings zod 3 (80 kB) into bundles.
+// A schema of zod 3 is read as the one of zod 4 that describes the same values. zod-to-json-schema, which is
+// unmaintained, needs as many lines for what it leaves out, and brings zod 3 (80 kB) into bundles.
 
 /** The parts of a schema of zod 3 that the gateway reads. */
 export interface Zod3Schema {

@@ -95,17 +95,13 @@ export const isZod3 = (parser: unknown): boolean =>
   isObject(parser['_def']) &&
   String(parser['_def']['typeName']).startsWith('Zod');
 
-/**
- * Whether the gateway's own zod is of the version that a schema is of, and so compiles it as the schema itself parses. Checks,
- * which have no version, are as their schema.
- */
+/** Whether the gateway's zod has a schema's version, so compiles as it parses. Checks are as their schema. */
 export const isOwnVersion = ({ version: found = version }: Partial<z.core.$ZodTypeInternals>): boolean =>
   found.major === own.major && found.minor === own.minor && found.patch === own.patch;
 
 /**
- * Whether a schema accepts a value. One that checks it asynchronously counts as accepting it. Not by `~standard.validate`, which
- * parses again asynchronously, and returns a promise, if a function of `z.preprocess()` throws, and not by `safeParse`, which
- * creates an error for each rejected value.
+ * An asynchronous check counts as accepting. `~standard.validate` parses again and returns a promise if a function of
+ * `z.preprocess()` throws, and `safeParse` creates an error for each rejected value.
  */
 export function accepts(schema: ZodSchema, value: unknown): boolean {
   try {
@@ -119,10 +115,7 @@ export function accepts(schema: ZodSchema, value: unknown): boolean {
   }
 }
 
-/**
- * The metadata of schemas of the gateway itself. Their ids are not in the global registry, which the copies of zod in a
- * process share, and whose `add` throws for an id that another schema has (zod 4.1).
- */
+/** Not the global registry, which copies of zod share, and whose `add` throws for a taken id (zod 4.1). */
 export const ownMetadata = z.registry<z.core.GlobalMeta>();
 
 /** Returns the metadata of a schema. Each copy of zod before 4.1 has a registry of its own. */
@@ -164,10 +157,7 @@ export function partsOf(schema: ZodSchema): readonly ZodPart[] {
   return [...parts, ...properties.map(([name, part]) => ({ part, name }))];
 }
 
-/**
- * Returns what a check makes of a text; `undefined` if that is no text. zod gives the checks that change a
- * text (`.trim()`, `.normalize()`, `.overwrite()`) no name, so they are known by their results.
- */
+/** `.trim()`, `.normalize()` and `.overwrite()` have no name, only results. `undefined` if no text. */
 function resultOf(change: (text: string) => unknown, text: string): string | undefined {
   try {
     const result = change(text);
@@ -184,9 +174,6 @@ export const trims = (change: (text: string) => unknown): boolean =>
     (text) => resultOf(change, text) === text.trim(),
   );
 
-/**
- * Whether a check normalizes texts, perhaps with other changes: it composes the pair of the probe (`\u00E9`), or
- * decomposes the letter, of which `a` is left.
- */
+/** Normalizes if it composes the pair of the probe (`\u00E9`), or decomposes the letter, leaving an `a`. */
 export const normalizes = (change: (text: string) => unknown): boolean =>
   /[a\u00E9]/i.test(resultOf(change, 'e\u0301\u00C5') ?? '');

@@ -34,10 +34,7 @@ interface Share {
 /** The overhead of an entry besides its key and value, and that of a share, in bytes (Node 22). */
 const entryBytes = 200;
 
-/**
- * Creates a state in the memory of this process. Other processes cannot see it, and it is lost when the process ends.
- * @throws {GatewayError} for an invalid `maxSize`
- */
+/** Creates a state for this process alone, lost when it ends. @throws {GatewayError} for a bad `maxSize` */
 export function memoryState({ maxSize = 67_108_864 }: MemoryStateOptions = {}): State {
   if (!(maxSize > 0)) {
     throw new GatewayError(`memoryState: maxSize is ${maxSize}; it must be a positive number of bytes.`);

@@ -1,7 +1,6 @@
 /**
- * A bounded map that drops keys which were not used recently. It keeps two generations, and drops the older one when
- * the newer one reaches half of the size. Unlike an LRU list it has no cost for keeping order, and a flood of new keys
- * costs no more than any other use.
+ * A bounded map of two generations, which drops the older one when the newer reaches half of the size. Unlike an LRU
+ * list it keeps no order, and a flood of new keys costs no more than any other use.
  */
 export class RecentMap<Value> {
   readonly #half: number;

@@ -8,7 +8,6 @@ export interface Bucket {
 
 /** The result of taking tokens from a bucket. */
 export interface TakeResult {
-  /** Whether the tokens were taken. */
   readonly isTaken: boolean;
   /** The number of tokens left, as far as this process knows. */
   readonly left: number;

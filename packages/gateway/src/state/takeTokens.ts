@@ -1,9 +1,6 @@
 import type { Bucket, TakeResult } from './sharedState.ts';
 
-/**
- * The tolerance for floating-point errors, in tokens and in milliseconds. A time of `Date.now()` is exact to 0.0002 ms:
- * with 1e-6, a shared bucket of 6 calls per second gave 5.
- */
+/** For floating-point errors, in tokens and ms: with 1e-6, a shared bucket of 6 calls per second gave 5. */
 const epsilon = 1e-3;
 
 /**

@@ -25,9 +25,8 @@ export function createTokenBuckets(bucket: Bucket): TokenBuckets {
 const stateTimeoutMs = 1000;
 
 /**
- * Creates token buckets, one per key, in a shared state, or without one in the memory of this process. While the state cannot be reached, each process counts
- * separately and logs that once to stderr. The returned function never throws and never rejects.
- * @param name the option that has the state, and the prefix of its keys
+ * In a shared state, or in memory without one; while the state cannot be reached, each process counts alone and logs
+ * that once to stderr. It never throws or rejects. `name`: the option, and the prefix of its keys.
  */
 export function createSharedTokenBuckets(
   name: 'failedAttempts' | 'rateLimit',

@@ -1,9 +1,6 @@
 import { FetchRequest } from '../adapters/serve/fetchRequest.ts';
 
-/**
- * Creates a request without a connection, to test a single policy or protocol, or a target that `Request` would
- * normalize. In other cases, use `fetch` of a gateway.
- */
+/** For a single policy or protocol, or a target that `Request` would normalize; else use `gateway.fetch`. */
 export function inProcessRequest(
   method: string,
   target: string,

@@ -12,11 +12,7 @@ export function streamCallbacks() {
   return { callbacks, seen };
 }
 
-/**
- * An iterable that counts the calls of its iterator.
- * @param next returns the value of a call by its number, from 1
- * @param count the number of values. Default: it is endless.
- */
+/** Counts the calls of its iterator. `next` gets the number of a call, from 1; endless without `count`. */
 export function endless<Value>(next: (requested: number) => Value | Promise<Value>, count = Infinity) {
   const seen = { requested: 0, returned: 0 };
   const iterable = {

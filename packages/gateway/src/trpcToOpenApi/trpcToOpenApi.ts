@@ -12,9 +12,8 @@ const zodIssue = z.looseObject({
 });
 
 /**
- * The error bodies of trpc-to-openapi 3.3: `{ ...shape, message, code, issues }`, with the shape of the router's
- * `errorFormatter`, tRPC's code, and zod's issues of an invalid input. As over tRPC, messages of unexpected errors are
- * hidden unless `maskUnexpectedErrors` is false.
+ * The error bodies of trpc-to-openapi 3.3: the shape of `errorFormatter`, tRPC's code, and zod's issues. As over
+ * tRPC, messages of unexpected errors are hidden unless `maskUnexpectedErrors` is false.
  */
 export const trpcToOpenApiErrors: ErrorFormat = {
   contentType: 'application/json',

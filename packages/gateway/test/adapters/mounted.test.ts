@@ -18,7 +18,6 @@ import { rawSocket } from '../wire/rawSocket.ts';
 const t = initTRPC.meta<GatewayMeta>().create();
 const Text = z.object({ name: z.string() });
 
-/** How many subscriptions run. */
 let subscriptions = 0;
 
 const router = t.router({

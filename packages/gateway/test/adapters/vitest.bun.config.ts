@@ -2,8 +2,7 @@ import { defineConfig } from 'vitest/config';
 import FailuresAsTheyHappen from '../../../testing/src/failuresAsTheyHappen.ts';
 import { bunDifferences } from '../bunDifferences.ts';
 
-// Vitest itself runs on Bun here, with its tests: `bun --bun node_modules/vitest/vitest.mjs run -c` and the path of this file,
-// in the root. bun.test.ts does it on Node's run.
+// `bun --bun node_modules/vitest/vitest.mjs run -c` and this file's path, in the root, as bun.test.ts does it.
 
 const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
 const literal = (text: string) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);

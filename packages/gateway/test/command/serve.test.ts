@@ -173,12 +173,10 @@ const date = '1970-01-01T00:00:00.000Z';
 interface Shape {
   readonly shape: string;
   readonly args: readonly string[];
-  /** The procedures that the router has. */
   readonly procedures: readonly string[];
   /** Those that only tRPC serves, as the report says. */
   readonly notRest?: readonly string[];
   readonly notTools?: readonly string[];
-  /** Lines of the report. */
   readonly says: readonly RegExp[];
   readonly check: (running: Running) => Promise<void>;
 }

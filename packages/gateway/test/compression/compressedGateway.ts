@@ -10,7 +10,6 @@ const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>()
 
 const names = ['Rex', 'Bella', 'Max', 'Luna', 'Charlie', 'Lucy', 'Cooper', 'Daisy'];
 
-/** An animal, as a list has many of them. */
 export const animal = (id: number) => ({
   id,
   name: `${names[id % names.length]} ${(id * 7919) % 1000}`,

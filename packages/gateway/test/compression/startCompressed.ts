@@ -78,7 +78,6 @@ export function decodeChunks(chunks: AsyncIterable<Uint8Array>, coding: string):
     .pipe(decoder);
 }
 
-/** Decodes a body. */
 export const decode = (bytes: Uint8Array, coding: string | null): string =>
   Buffer.from(decoders[coding ?? '']?.[1](bytes) ?? bytes).toString();
 

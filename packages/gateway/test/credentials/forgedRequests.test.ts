@@ -7,8 +7,7 @@ import type { Server } from '../listen.ts';
 import { callMessage, openSocket } from '../socketClient.ts';
 import { openShape } from '../startShape.ts';
 
-// Requests that pages of other sites send with the credentials of their visitors (CSRF), to routers that check these
-// credentials in a middleware, and to those with an authentication scheme (oRPC #1846, honojs/hono csrf).
+// CSRF, to routers that check credentials in a middleware or by a scheme (oRPC #1846, honojs/hono csrf).
 
 interface Identity {
   readonly id: string;
@@ -19,7 +18,6 @@ interface Context {
 }
 const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
 
-/** The procedures that have run. */
 const runs: string[] = [];
 
 const checked = t.procedure.use(({ ctx, next, path }) => {

@@ -30,7 +30,6 @@ export interface Issuer {
   publish(kid: string, alg?: string): Promise<Key>;
   /** Signs a token, by default a valid one with the newest key. */
   sign(claims?: JWTPayload, signing?: Signing): Promise<string>;
-  /** Stops listening. */
   close(): Promise<void>;
 }
 

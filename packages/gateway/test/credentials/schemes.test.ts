@@ -9,7 +9,6 @@ import { openCredentials, schemeCases, type SchemeCase } from './startCredential
 const states = ['missing', 'malformed', 'expired', 'out of scope', 'revoked', 'valid'] as const;
 type State = (typeof states)[number];
 
-/** The expected result of a request. */
 interface Outcome {
   /** The status of the response, or the close code of a WebSocket. */
   readonly status: number | 'closed 1008';
@@ -30,7 +29,6 @@ const lacksScope = 'does not have the required scope notes:read';
 const streamEnds = { status: 200, hasEnded: true } as const;
 const closed = { status: 'closed 1008' } as const;
 
-/** The expected outcomes by protocol, for every scheme. */
 const expectedOutcomes = {
   REST: {
     ...rejected,

@@ -27,7 +27,6 @@ export const notesRouter = t.router({
     .meta({ openapi: { method: 'GET', path: '/me' } })
     .output(z.string())
     .query(({ ctx }) => ctx.caller?.name ?? 'anonymous'),
-  /** Mutations, one for each method. */
   ...Object.fromEntries(
     (['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => [
       `write${method}`,
@@ -75,7 +74,6 @@ class Callers {
 export interface SchemeCase {
   readonly name: string;
   readonly make: (callers: Callers, issuer: Issuer) => Scheme<Caller>;
-  /** Returns the headers of a caller. */
   readonly headers: (name: string, issuer: Issuer) => Promise<Record<string, string>>;
   readonly malformed: Record<string, string>;
   /** Whether connection parameters can carry the credential. */

@@ -36,7 +36,6 @@ type Path = keyof typeof asyncRouter._def.procedures;
 interface Call {
   readonly path: Path;
   readonly protocol: Protocol;
-  /** The output. */
   readonly name: string;
   readonly signal?: AbortSignal;
 }
@@ -117,10 +116,7 @@ const allProtocols = Object.keys(senders) as readonly Protocol[];
 const keyProtocols = ['REST', 'tRPC'] as const;
 const eventProtocols = ['REST', 'MCP', 'tRPC', 'a WebSocket'] as const;
 
-/**
- * The rows of procedures, protocols and outputs. JSON lines await queries, send the values of iterables, and close them
- * with the response: only promises that reject are sent over them.
- */
+/** JSON lines await queries, and send and close iterables: over them, only promises that reject are sent. */
 const casesOf = (paths: readonly Path[], protocols: readonly Protocol[]) =>
   paths.flatMap((path) =>
     protocols.flatMap((protocol) =>

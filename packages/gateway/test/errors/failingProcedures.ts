@@ -5,10 +5,7 @@ import { z } from 'zod';
 
 const builder = initTRPC.meta<GatewayMeta>().context<object>().create().procedure;
 
-/**
- * Procedures that fail with what `thrown` creates, each in another way. Over REST, that of `path` is at `/v1/path`; those that
- * only tRPC can send are not served there.
- */
+/** Procedures that throw `thrown`, each in another way, at `/v1/path` if REST can send the error. */
 export function failingProcedures(base: typeof builder, thrown: () => unknown) {
   const fail = (): never => {
     throw thrown();

@@ -9,7 +9,6 @@ import { messagesUntilError } from '../socketClient.ts';
 import { startShape } from '../startShape.ts';
 import { failingProcedures } from './failingProcedures.ts';
 
-/** An error of an application. */
 class AppError extends Error {
   readonly kind: Kind;
   constructor(kind: Kind) {
@@ -35,9 +34,7 @@ const mapError = ({ cause }: TRPCError): TRPCError | undefined =>
 
 interface Setup {
   readonly mapError?: (error: TRPCError) => TRPCError | undefined;
-  /** Creates what the procedures throw. */
   readonly thrown?: (kind: Kind) => Error;
-  /** Whether the procedures declare `errors`. */
   readonly isDeclared?: boolean;
   readonly options?: object;
 }

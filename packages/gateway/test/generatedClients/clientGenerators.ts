@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Operation } from '../openApi.ts';
 import { FileSample, type Sample } from './samples.ts';
 
-/** A call of an operation. */
 export interface Call {
   readonly id: string;
   readonly path: string;
@@ -15,10 +14,7 @@ export interface Call {
 /** A generator of clients in TypeScript. */
 export interface Client {
   readonly name: string;
-  /**
-   * The command line of the generator, which is installed from npm, or from PyPI if the command begins with `python/`. Writes a file of
-   * options if the generator needs one.
-   */
+  /** Returns the command, of npm, or of PyPI if it begins with `python/`. May write a file of options. */
   generate(work: string, origin: string): Promise<readonly string[]>;
   /** Returns the source of a module that exports `calls`. */
   source(calls: readonly Call[], work: string, origin: string): Promise<string>;
@@ -84,7 +80,6 @@ const cookieHeader = (cookie: object) =>
     .map(([name, value]) => `${name}=${String(value)}`)
     .join('; ');
 
-/** The generators of clients in TypeScript. */
 export const clients: readonly Client[] = [
   {
     name: 'openapi-fetch',

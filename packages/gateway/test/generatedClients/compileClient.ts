@@ -13,10 +13,7 @@ export type ClientCalls = Readonly<
   Record<string, () => Promise<readonly [status: number | undefined, value: unknown]>>
 >;
 
-/**
- * Writes the source of a client that was generated in the folder `work`, compiles it with `strict`, and loads it.
- * @throws {Error} with the messages of the compiler
- */
+/** Writes a client to `work`, compiles it with `strict`, and loads it. @throws {Error} by the compiler */
 export async function compileClient(
   client: Client,
   calls: readonly Call[],

@@ -12,11 +12,10 @@ import { createComposed } from './composed.ts';
 import { FileSample, type Sample, samples } from './samples.ts';
 
 /**
- * `generatedClients.ts FOLDER PYTHON`: generates clients of the composed router by the generators of `clientGenerators.ts` and by
- * openapi-python-client, compiles each with `strict`, and calls every operation of a running gateway. npm's generators are installed in
- * FOLDER, those of PyPI in the virtual environment PYTHON. It prints a line for each operation, and exits with 1 if a client returns
- * another status or value than `samples.ts` expects. A client does not call the operations in its `limits`, and values in
- * `otherValues` are not compared. Both maps give the reason.
+ * `generatedClients.ts FOLDER PYTHON`: generates clients by `clientGenerators.ts` (npm in FOLDER, PyPI in the virtual
+ * environment PYTHON) and openapi-python-client, compiles each with `strict`, and calls every operation. Prints a
+ * line for each; exits with 1 if a status or value differs from `samples.ts`. `limits` and `otherValues` list
+ * exceptions with reasons.
  */
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -78,7 +77,6 @@ async function outcomesOf(client: Client, calls: readonly Call[]): Promise<Recor
   );
 }
 
-/** Runs a generator. */
 async function generate(command: string, args: readonly string[]): Promise<string> {
   const [, inPython] = /^python\/(.*)/.exec(command) ?? [];
   const file = inPython

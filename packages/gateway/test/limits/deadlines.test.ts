@@ -3,8 +3,7 @@ import { bearer } from 'trpc-gateway';
 import { describe, expect, it, vi } from 'vitest';
 import { startService, validKey, type Service, type ServiceOptions } from '../startService.ts';
 
-// Three deadlines: `callTimeoutMs` of the gateway, `callTimeoutMs` of a procedure, and the client's `Grpc-Timeout`. Calls that
-// must not end by themselves take 20 s.
+// `callTimeoutMs` of the gateway and of a procedure, and `Grpc-Timeout`. Calls that must not end alone take 20 s.
 
 const pending = vi.fn(() => new Promise<never>(() => {}));
 const jsonl = { 'trpc-accept': 'application/jsonl' };

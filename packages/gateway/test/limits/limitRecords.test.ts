@@ -9,8 +9,7 @@ import {
   type ServiceRequest,
 } from '../startService.ts';
 
-// A request at a limit is served, and one beyond gets its status and message, and its name in the record, by which metrics and
-// logs distinguish limits. Those of responses, calls, time, rates and credentials are in suites of their own.
+// A request at a limit is served; one beyond gets its status, message, and name in the record, for metrics.
 
 type Sent = readonly [target: string, init?: ServiceRequest];
 

@@ -15,7 +15,6 @@ const batchTooLarge =
 
 type Call = readonly [path: string, input: unknown];
 
-/** The target of a batch. */
 const batchOf = (calls: readonly Call[]) =>
   `/trpc/${calls.map(([path]) => path).join()}?batch=1&input=${JSON.stringify(
     Object.fromEntries(calls.map(([, input], index) => [index, input])),
@@ -24,7 +23,6 @@ const batchOf = (calls: readonly Call[]) =>
 const sizesOf = (path: string, sizes: readonly number[]) =>
   batchOf(sizes.map((bytes): Call => [path, { bytes }]));
 
-/** The status of each result in a batch response. */
 const statuses = (responses: unknown) =>
   (responses as { error?: { data: { httpStatus: number } } }[]).map(
     ({ error }) => error?.data.httpStatus ?? 200,

@@ -49,10 +49,7 @@ describe.each(servers)('on %s', (name, executable) => {
   );
 });
 
-/**
- * Requests `/healthz` repeatedly until a promise settles. Returns the longest wait and the number of requests without a
- * response.
- */
+/** Requests `/healthz` until a promise settles. Returns the longest wait and the number of failures. */
 async function visitHealth(port: number, until: Promise<unknown>) {
   let worstWaitMs = 0;
   let unanswered = 0;

@@ -9,10 +9,7 @@ export type Pinned = ReturnType<typeof startPinned>;
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/**
- * Starts a module as a process. Pins it to a core if the machine has several cores and `taskset`.
- * @param executable Node or Bun
- */
+/** Starts a module by Node or Bun, pinned to a core if there are several and `taskset`. */
 export function startPinned(
   core: number,
   file: string,
@@ -48,7 +45,6 @@ export function startPinned(
   };
   return {
     child,
-    /** Sends a message and resolves with the response. */
     async call<MessageResponse>(message: object) {
       const received = Promise.race([once(child, 'message'), exitedEarly]);
       child.send(message);

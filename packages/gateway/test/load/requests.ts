@@ -8,7 +8,6 @@ export const nameLength = 10_000;
 
 const credential = `Host: localhost\r\nAuthorization: Bearer ${apiKey}\r\n`;
 
-/** Requests one pet. */
 export const getOne = `GET /v1/pets/1 HTTP/1.1\r\n${credential}\r\n`;
 /** Requests a page of pets, about 1 MB. */
 export const getAll = `GET /v1/pets?limit=${pets} HTTP/1.1\r\n${credential}\r\n`;
@@ -16,5 +15,4 @@ export const getAll = `GET /v1/pets?limit=${pets} HTTP/1.1\r\n${credential}\r\n`
 export const createHead = `POST /v1/pets HTTP/1.1\r\n${credential}Content-Type: application/json\r\nContent-Length: 2000\r\n`;
 
 const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-/** Requests the list of tools. */
 export const listTools = `POST /mcp HTTP/1.1\r\n${credential}Content-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}`;

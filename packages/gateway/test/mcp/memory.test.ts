@@ -4,10 +4,7 @@ import { expect, it } from 'vitest';
 import { call, send } from '@petstore/testing/mcpMessages';
 import { createToolGateway } from './toolRouter.ts';
 
-/**
- * Sends messages of each kind by `gateway.fetch`: calls that succeed, fail, stream, repeat a key and are cancelled.
- * @returns how much the heap has grown between a tenth of the calls and the last one, in bytes
- */
+/** Calls in each way; returns the bytes that the heap grew from a tenth of the calls to the last one. */
 async function heapGrowth(calls: number): Promise<number> {
   const { gateway, records, seen } = await createToolGateway({
     idempotency: { ttlMs: 1, caller: () => undefined },

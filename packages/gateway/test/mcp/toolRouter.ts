@@ -7,7 +7,6 @@ import { z } from 'zod';
 
 /** What the procedures of the router have seen. */
 interface Seen {
-  /** The reason of each abort. */
   readonly aborted: unknown[];
   /** Calls of `slow`, `steps` and `drip` that run. */
   running: number;

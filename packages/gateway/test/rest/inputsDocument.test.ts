@@ -79,10 +79,7 @@ const ofAb = z.object({ kind: z.literal('ab') });
 const ofKinds = fc.record({ kind: fc.constantFrom('a', 'ab', 'c'), b: text }, { requiredKeys: [] });
 const member = z.object({ a: z.string().refine((value) => value === 'a') });
 
-/**
- * Schemas by name, with values of which some are valid. Where JSON Schema has no word for a part of the schema, so that the
- * document accepts more than the procedure, the last member has values that both reject all the same.
- */
+/** Schemas with values, some valid. If the document accepts more, the last member has values both reject. */
 const kinds: Readonly<
   Record<string, readonly [z.ZodType, values: fc.Arbitrary<unknown>, rejected?: readonly unknown[]]>
 > = {

@@ -1,7 +1,4 @@
-/**
- * Logs which functions of the gateway are entered. A module hook adds a call of the log at the head of each function of
- * `packages/gateway/src` when its file is loaded, so this module must run before the gateway is loaded.
- */
+/** A module hook logs which functions of `packages/gateway/src` are entered: load it before the gateway. */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { relative } from 'node:path';
@@ -17,10 +14,7 @@ interface Node extends Readonly<Partial<Record<'id' | 'key' | 'init' | 'value' |
 }
 
 const source = new URL('../../src/', import.meta.url);
-/**
- * Each function, as `file: name`. The name follows the names of what the function is declared in, such as
- * `RestCall.respond` and `createGateway.handle.callback`.
- */
+/** Each as `file: name`, after what it is declared in, such as `createGateway.handle.callback`. */
 const functions: string[] = [];
 let entered: string[] | undefined;
 

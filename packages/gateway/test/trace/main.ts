@@ -1,7 +1,4 @@
-/**
- * Counts what one request of each kind enters in `packages/gateway/src`: functions, files, and changes of the file from
- * one function to the next. `npm run trace -- get` also prints the functions of that request, in order.
- */
+/** Counts functions, files and changes of the file per request. `npm run trace -- get` prints functions. */
 import { startCallLog } from './callLog.ts';
 
 // Loads the gateway, and so must follow callLog.ts.

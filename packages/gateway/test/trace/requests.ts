@@ -68,10 +68,7 @@ const json = { 'content-type': 'application/json' };
 const toolCall =
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getPet","arguments":{"id":1}}}';
 
-/**
- * One request of each kind, on a connection that is open and stays open, with few headers: each further header enters
- * two or three functions. `close` is `get` on a connection of its own, which is opened and closed.
- */
+/** On an open connection, with few headers as each enters two or three functions; `close` opens its own. */
 const requests = {
   get: () => send('/v1/pets/1'),
   close: () => send('/v1/pets/1', { agent: false }),

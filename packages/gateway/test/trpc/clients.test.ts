@@ -9,9 +9,8 @@ import type { RpcRouter } from './rpcRouter.ts';
 import { startWith, type Start } from './start.ts';
 
 /**
- * Real clients of a tRPC server: `@trpc/client` with every link, and the packages `eventsource` and `ws`. Each test passes on
- * tRPC's own adapters and on the gateway; `adapterDifferences` lists the exceptions with reasons. What clients
- * cannot tell apart is compared byte for byte by `sameResponses` and `sameMessages` beside the protocol.
+ * Real clients, with every link of `@trpc/client`, `eventsource` and `ws`, pass on tRPC's own adapters and on the
+ * gateway, except `adapterDifferences`. `sameResponses` and `sameMessages` compare bytes.
  */
 function trpcClients(start: Start): void {
   describe.each(Object.entries<(endpoints: Endpoints) => TRPCLink<RpcRouter>>(callLinks))(

@@ -24,7 +24,6 @@ export type Endpoints = ReturnType<typeof endpointsOf>;
 // @trpc/client before 11.4 reads constants of the global class, also if it has another one.
 if (isTrpcBefore('11.4.0')) Object.assign(globalThis, { EventSource });
 
-/** Returns the endpoints of a server, called with its `fetch`. */
 export const endpointsOf = ({ origin, fetch }: Pick<Server, 'fetch' | 'origin'>) => {
   const url = `${origin}/trpc`;
   return {
@@ -52,7 +51,6 @@ function wsClient(endpoints: Endpoints): TRPCWebSocketClient {
   return client;
 }
 
-/** Terminating links for queries and mutations, by name. */
 export const callLinks = {
   httpLink: (endpoints: Endpoints) => httpLink<RpcRouter>(endpoints.http),
   httpBatchLink: (endpoints: Endpoints) => httpBatchLink<RpcRouter>(endpoints.http),
@@ -60,7 +58,6 @@ export const callLinks = {
   wsLink: (endpoints: Endpoints) => wsLink({ client: wsClient(endpoints) }),
 } satisfies Record<string, (endpoints: Endpoints) => TRPCLink<RpcRouter>>;
 
-/** Terminating links for subscriptions, by name. */
 export const subscriptionLinks = {
   httpSubscriptionLink: (endpoints: Endpoints) =>
     httpSubscriptionLink<RpcRouter, typeof EventSource>(endpoints.events),

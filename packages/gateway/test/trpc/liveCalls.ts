@@ -2,7 +2,6 @@
 export class LiveCalls {
   /** Number of running calls. */
   count = 0;
-  /** Number of calls started so far. */
   total = 0;
   readonly #started = new Map<string, number>();
   readonly #aborted = new Map<string, number>();
@@ -33,12 +32,10 @@ export class LiveCalls {
     };
   }
 
-  /** Number of calls of this procedure started so far. */
   started(name: string): number {
     return this.#started.get(name) ?? 0;
   }
 
-  /** Number of calls of this procedure aborted so far. */
   aborted(name: string): number {
     return this.#aborted.get(name) ?? 0;
   }

@@ -6,7 +6,6 @@ import { observable } from '@trpc/server/observable';
 import { z } from 'zod';
 import type { LiveCalls } from './liveCalls.ts';
 
-/** The context: the counters of running calls. */
 export interface Context {
   readonly calls: LiveCalls;
 }

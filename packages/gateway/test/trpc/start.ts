@@ -13,7 +13,6 @@ interface TrpcOptions {
   readonly maxBodySize?: number;
 }
 
-/** A running server of HTTP and WebSockets. */
 interface RpcServer {
   readonly origin: string;
   readonly fetch: Fetch;

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Sent } from './requests.ts';
 import type { Outcome } from './servers.ts';
 
-/** A request whose outcome differs. */
 export interface Difference {
   readonly sent: Sent;
   /** The path of the procedure's operation. */

@@ -95,7 +95,6 @@ export async function startTrpcToOpenApi(): Promise<Send> {
   return sendBy((path, init) => fetch(`http://127.0.0.1:${port}${path}`, init));
 }
 
-/** Serves the routers by a gateway. */
 export async function startGateway(options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>): Promise<Send> {
   const { contextOf, sendBy } = recorder();
   const gateway = await createGateway({

@@ -14,8 +14,7 @@ import { emptyQueryRow, presetRows, type Rows, strictRows, type Difference } fro
 import { type Send, startGateway, startTrpcToOpenApi } from './servers.ts';
 import { createShapes } from './shapes.ts';
 
-// A gateway beside trpc-to-openapi's own handler on Express: the same generated requests, most of them valid, to routers
-// in the shapes of public code.
+// Beside trpc-to-openapi on Express: generated requests, mostly valid, to routers in the shapes of public code.
 
 /** 12,000 requests in the long form, otherwise a fifth. */
 const requestsPerShape = inputs(120);

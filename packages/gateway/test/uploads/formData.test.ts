@@ -29,7 +29,6 @@ const shown = (input: unknown): unknown =>
             ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(value)]))
             : input;
 
-/** A procedure that returns its input. */
 const echo = (input: unknown, more: Partial<RestMeta> = {}) =>
   post(more)
     .input(input as z.ZodType)

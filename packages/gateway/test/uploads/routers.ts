@@ -13,11 +13,9 @@ export const mebibyte = 1024 * 1024;
 export const put = (path: `/${string}`, more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'PUT', path, ...more } });
 
-/** A procedure that reads a form. */
 export const post = (more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
 
-/** A request with a form. */
 export function formOf(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
   const body = new FormData();
   for (const [name, value] of fields) body.append(name, value);

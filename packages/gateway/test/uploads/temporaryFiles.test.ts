@@ -123,8 +123,7 @@ describe('memory of a server process', () => {
     const targetFile = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
     server = startPinned(0, targetFile, { ADAPTER: adapter, SPOOL: folder });
     ({ port } = await server.call<UploadTarget>({}));
-    // Before memory is measured, so that the measurement excludes code that is loaded and compiled, and half of the 32 MiB
-    // of buffers that V8 keeps before it collects garbage.
+    // Excludes loaded and compiled code, and the buffers that V8 keeps before it collects garbage (half of 32 MiB).
     await send('/stream', 16);
   });
   afterAll(async () => {

@@ -12,10 +12,8 @@ export interface RawOutcome {
 }
 
 /**
- * Returns a sentence for each violation, or an empty list. The server must either serve all requests that a strict
- * reader finds, or send an error or no response and close the connection. It must never run a request that a strict
- * reader does not find, and after it stops early it must not run any later one.
- * @param serves the requests that a strict reader finds
+ * Returns a sentence for each violation. The server serves all requests that a strict reader finds (`serves`), or
+ * sends an error or nothing and closes. It runs no other request, and none after it stops early.
  */
 export function findProblems(
   serves: readonly string[],

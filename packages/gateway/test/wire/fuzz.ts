@@ -16,10 +16,7 @@ export interface FuzzResult {
 const concurrency = 32;
 const isUws = adapterOfRun() === 'uws';
 
-/**
- * Sends mutations of valid requests, numbered from 0 to `count`, and compares the handled requests with those that a
- * strict reader finds. A crash of the parser ends the process.
- */
+/** Sends `count` mutations, and compares the handled requests with a strict reader's. */
 export async function fuzz(seed: number, count: number): Promise<FuzzResult> {
   const pool = await openServerPool(concurrency);
   const problems: string[] = [];

@@ -22,7 +22,6 @@ const validRequests: readonly string[] = [
 
 const linesOf = (name: string, ...values: readonly string[]) => values.map((value) => `${name}:${value}\r\n`);
 
-/** Bytes that a mutation inserts. */
 const fragments: readonly string[] = [
   ...'\n\r \t\0\x7f\xff\x85\xa0:;,"#?019f'.split(''),
   '\r\n',

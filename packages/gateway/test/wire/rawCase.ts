@@ -10,10 +10,7 @@ export interface RawCase {
   readonly serves: readonly string[];
   /** The behaviour of the adapter on uWebSockets.js 20.69, in the format of `describeReceived`. */
   readonly uws: string;
-  /**
-   * The heading of a known limitation of uWebSockets.js in docs/adapters.md. The case then pins the current behaviour,
-   * which violates the RFC. If another version of uWebSockets.js fixes it, the case fails and this field must be removed.
-   */
+  /** Heading in docs/adapters.md of a limitation of uWebSockets.js, which the case pins until it is fixed. */
   readonly knownLimitation?: string;
   readonly differences: Differences;
 }

@@ -7,7 +7,6 @@ import { send, type SendTimes } from './send.ts';
 /** A pet API on a port, with a record of the requests that reached the gateway. */
 type RawServer = Awaited<ReturnType<typeof gatewayServer>>;
 
-/** Starts the gateway with the tested adapter. */
 async function gatewayServer() {
   const { router, rows } = createPets();
   const gateway = await createGateway({

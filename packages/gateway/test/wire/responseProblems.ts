@@ -12,10 +12,7 @@ export interface ReceivedResponse {
 /** Statuses with which the adapter rejects a request before it is routed. The document does not list them. */
 const rejectedByAdapter = new Set([414, 417, 431]);
 
-/**
- * Checks a response against docs/decisions.md#http-behaviour-of-the-pet-store and against the OpenAPI document of the server.
- * @returns the problems, one sentence each; empty if the response is correct
- */
+/** By docs/decisions.md#http-behaviour-of-the-pet-store and the document; returns a sentence per problem. */
 export type ResponseProblems = (method: string, target: string, received: ReceivedResponse) => string[];
 
 export function responseProblems(document: OpenApiDocument): ResponseProblems {

@@ -5,10 +5,7 @@ export interface RawResponse {
   readonly body: string;
 }
 
-/**
- * Reads all complete responses. `rest` is what follows them: an incomplete response, or other bytes.
- * @param isHead whether the requests were HEAD, so the responses have no body
- */
+/** Reads all complete responses (to HEAD: `isHead`). `rest` follows: an incomplete one, or other bytes. */
 export function readResponses(
   received: string,
   isHead: boolean,

@@ -27,10 +27,7 @@ export interface SendTimes {
 /** How long the server may take to close after the client closed its side. */
 const hangMs = 3000;
 
-/**
- * Sends each piece in a separate TCP segment, and reads until the server closes or is silent. The server may run in the
- * same process: after each write, two turns of the event loop let it read the piece.
- */
+/** Sends each piece in a TCP segment: two turns of the event loop after each let this process read it. */
 export async function send(
   port: number,
   pieces: readonly string[],
@@ -76,9 +73,8 @@ async function turns(count: number): Promise<void> {
 }
 
 /**
- * Formats the statuses and the state of the connection: `200, open` · `400, closed` · `400 by the parser, closed` ·
- * `200 200, open` · `nothing, closed`; `200, closed unsaid` if the last response has no `Connection: close` (RFC 9112
- * §9.6) and a length, so that a client would use the connection again.
+ * `200, open` · `400, closed` · `400 by the parser, closed` · `nothing, closed`; `200, closed unsaid` if the last has
+ * a length and no `Connection: close` (RFC 9112 §9.6), so that a client would use the connection again.
  */
 export function describeReceived({ responses, rest, isClosed }: Received): string {
   const parts = responses.map(

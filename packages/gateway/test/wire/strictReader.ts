@@ -19,9 +19,8 @@ const maxTargetLength = 16_384;
 type Headers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads the requests in the bytes of a connection. It shares no code with the gateway, so both can be compared.
- * @param isUws whether to apply the rules of the adapter on uWebSockets.js: a chunked request is the last one, and an
- *   empty line before a request is invalid
+ * Reads the bytes of a connection without code of the gateway. On uWebSockets.js, a chunked request is the last one,
+ * and an empty line before a request is invalid.
  */
 export function readStrictly(bytes: string, isUws: boolean): StrictReading {
   const requests: string[] = [];
@@ -54,9 +53,7 @@ export function readStrictly(bytes: string, isUws: boolean): StrictReading {
 
 const chunkSize = /^([0-9A-Fa-f]{1,16})(?:[\t ]*;[\t -~\x80-\xff]*)?\r\n/;
 
-/**
- * Returns the end of a chunked body with its trailers (RFC 9112 §7.1), or `undefined` if it is incomplete or malformed.
- */
+/** The end of a chunked body with its trailers (RFC 9112 §7.1); `undefined` if incomplete or malformed. */
 function chunkedEnd(body: string): number | undefined {
   let at = 0;
   for (;;) {

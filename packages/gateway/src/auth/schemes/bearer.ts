@@ -91,11 +91,7 @@ export function bearerToken(source: HeaderSource): string | null | undefined {
   return bearerScheme.test(authorization) ? null : undefined;
 }
 
-/**
- * Creates the challenges of RFC 6750 §3. The challenge for a missing credential has no error code.
- * @param resourceMetadata the URL of the protected resource's metadata (RFC 9728 §5.1)
- * @throws {GatewayError} for a realm that is not valid in a header
- */
+/** RFC 6750 §3: no error code for a missing credential. @throws {GatewayError} for an invalid realm */
 function bearerChallenge(realm?: string, resourceMetadata?: string): Scheme['challenge'] {
   const challengeWith = (error: Parameters<Scheme['challenge']>[0]) =>
     challengeOf('Bearer', { realm, ...error, resource_metadata: resourceMetadata });
@@ -109,8 +105,7 @@ function protectedResource({
   authorizationServers,
 }: ProtectedResourceOptions): ProtectedResource & { readonly url: string } {
   const { origin, pathname } = new URL(resource);
-  // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
-  // host.
+  // RFC 9728 §3.1: the well-known path comes between host and path, without a trailing slash after the host.
   const path = `${metadataPath}${pathname === '/' ? '' : pathname}` as const;
   const document = (scopes: readonly string[]) => ({
     resource,

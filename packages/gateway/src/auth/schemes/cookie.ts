@@ -27,13 +27,12 @@ const rules = {
 };
 
 /**
- * Authenticates by a session cookie, such as `__Host-session`. Set the cookie with `HttpOnly`, `Secure`, `Path=/` and
+ * Authenticates by a session cookie, such as `__Host-session`. Set it with `HttpOnly`, `Secure`, `Path=/` and
  * `SameSite=Lax`.
  *
- * Browsers send cookies with the requests of any page (CSRF). Therefore requests that can change state are rejected
- * with 403 if they come from a page of another site, including sibling subdomains. The check uses `Sec-Fetch-Site`
- * (Fetch Metadata), or `Origin` if that header is missing. Pages of `cors.origins` may call if `cors.credentials` is
- * set.
+ * Browsers send cookies with the requests of any page (CSRF), so requests that can change state get 403 from a page
+ * of another site or sibling subdomain, by `Sec-Fetch-Site` (Fetch Metadata) or else `Origin`. Pages of
+ * `cors.origins` may call if `cors.credentials` is set.
  * @throws {GatewayError} for an invalid cookie name
  */
 export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Identity> {
@@ -56,11 +55,10 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
 }
 
 /**
- * Reads the value of a cookie (RFC 6265 §4.2.1) without surrounding quotes. The value is not percent-decoded. Only
- * spaces and tabs are trimmed from names, because browsers let a subdomain set a cookie with other white space before
- * `__Host-`.
- * @returns `undefined` if the cookie is missing or empty; `null` if it is invalid or occurs twice, because a cookie of
- *   a sibling subdomain or of another path cannot be distinguished from the host's own
+ * Reads a cookie (RFC 6265 §4.2.1) without quotes or percent-decoding. Trims only spaces and tabs from names, because
+ * browsers let a subdomain set a cookie with other white space before `__Host-`.
+ * @returns `undefined` if missing or empty; `null` if invalid or sent twice, since one may be of a sibling subdomain
+ *   or another path
  */
 export function cookieValue(header: string | undefined, name: string): string | null | undefined {
   if (header === undefined) return undefined;

@@ -12,9 +12,8 @@ export interface CustomOptions<Identity> extends Pick<SchemeOptions<Identity>, '
   /** The entry in the document's `securitySchemes`. */
   readonly document: SecurityScheme;
   /**
-   * Reads the credential. The string must contain everything that `verify` decides by: rejections are remembered by it,
-   * and calls are counted by it.
-   * @returns `undefined` if the request has no credential, `null` if the credential is malformed
+   * Reads the credential: all that `verify` decides by, since it is the key of remembered rejections and counts.
+   * @returns `undefined` if the request has none, `null` if it is malformed
    */
   readonly read: (source: HeaderSource, request: HttpRequest) => string | null | undefined;
   /** The challenge of a 401, such as `Signature realm="api"` (RFC 9110 §11.3). */
@@ -29,9 +28,8 @@ const rules = {
 };
 
 /**
- * Creates a custom authentication scheme, such as a request signature, or a client certificate that a proxy forwards in
- * a header. It is protected against requests of other sites as with `cookie()`, since browsers may add the credential to
- * the requests of any page.
+ * Creates a custom scheme, such as a request signature, or a client certificate that a proxy forwards in a header.
+ * Requests of other sites are rejected as by `cookie()`, since browsers may add the credential.
  * @example
  * custom({
  *   name: 'basic',

@@ -213,10 +213,7 @@ const maxAgeMs = 600_000;
 /** How long known keys are used while the issuer is unavailable. */
 const maxStaleMs = 86_400_000;
 
-/**
- * The issuer's keys (JSON Web Key Set, RFC 7517 §5). jose loads and caches them, and shares requests for them; when they
- * are requested is decided here, because jose limits only requests after a successful one.
- */
+/** RFC 7517 §5. jose caches keys and shares requests, but limits only those after a success, hence this. */
 function issuerKeys(jwksUri: string) {
   const find = createRemoteJWKSet(new URL(jwksUri), { cacheMaxAge: maxStaleMs, cooldownDuration: Infinity });
   /** When the last request started, and the last successful one (`performance.now()`). */
@@ -250,10 +247,7 @@ function issuerKeys(jwksUri: string) {
   return {
     find,
     expireAt: () => expiresAt,
-    /**
-     * Loads the keys if there are none, or only keys that are too old. Keys that are older than the maximum age are
-     * loaded again in the background. Until they are loaded, the old keys are used.
-     */
+    /** Loads the keys if none are young enough; keys past the maximum age are renewed in the background. */
     async available(): Promise<void> {
       if (!find.fresh) await load();
       else if (Date.now() >= expiresAt) load().catch(() => {});
@@ -284,11 +278,7 @@ const keysUnavailable = (cause?: unknown): TRPCError =>
     cause,
   });
 
-/**
- * Verifies a token and returns its claims; `undefined` if the token is invalid, and `'unknown key'` if newer keys may
- * verify it.
- * @throws {TRPCError} `SERVICE_UNAVAILABLE` if its key is not a public one
- */
+/** `'unknown key'`: newer keys may verify. @throws {TRPCError} `SERVICE_UNAVAILABLE` for a key not public */
 async function claimsOf(
   token: string,
   key: JWTVerifyGetKey,
@@ -315,10 +305,7 @@ async function claimsOf(
   }
 }
 
-/**
- * Whether another key may verify the token: its signature does not match, or, with a TypeError or DataError, the key
- * cannot be used, such as RSA of less than 2,048 bits.
- */
+/** The signature differs, or (TypeError, DataError) the key is unusable, such as RSA below 2,048 bits. */
 const isOfKey = (error: unknown): boolean =>
   !(error instanceof errors.JOSEError) || error instanceof errors.JWSSignatureVerificationFailed;
 

@@ -39,12 +39,7 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
   name: text,
 };
 
-/**
- * Checks the options of a scheme, and returns the members that all schemes take from them.
- * @param scheme the name of the function, and of the scheme without the option `name`
- * @param rules the rules of its own options, and of common ones that differ
- * @throws {GatewayError} with a line for each option that is unknown or invalid
- */
+/** `scheme`: the function, and the default name. @throws {GatewayError} a line per option that is invalid */
 export function commonMembers<Identity, Options>(
   scheme: string,
   options: Options & Pick<SchemeOptions<Identity>, 'name' | 'scopes'>,
@@ -55,10 +50,7 @@ export function commonMembers<Identity, Options>(
   return { name, ...(scopes && { scopes }) };
 }
 
-/**
- * Formats a challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Undefined parameters are omitted.
- * @throws {GatewayError} for a value that is not valid in a header
- */
+/** `Bearer realm="api"` (RFC 9110 §11.3), without undefined parameters. @throws {GatewayError} if invalid */
 export function challengeOf(
   scheme: string,
   { realm = 'api', ...others }: Readonly<Record<string, string | undefined>>,
