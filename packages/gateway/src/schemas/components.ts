@@ -150,7 +150,7 @@ function typeOfConstant(value: unknown): { readonly type: string } | undefined {
 
 const jsonTypes = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 
-/** Any JSON value, as `z.json()`, without its `anyOf`: openapi-typescript 7.13 would not compile (TS2502). */
+/** Any JSON value, as `z.json()`, without its `anyOf`: types of openapi-typescript 7.13 do not compile (TS2502). */
 function withoutAnyJson(schema: SchemaObject, reference: string): SchemaObject {
   const { anyOf = [], ...described } = schema as Schema;
   const isAny =

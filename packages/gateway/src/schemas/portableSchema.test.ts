@@ -28,8 +28,20 @@ it.each<[what: string, schema: z.ZodType, written: object]>([
   ],
   [
     'an intersection of several types',
-    objectA.and(z.object({ b: z.string() }).or(z.string())),
+    z.strictObject({ a: z.string() }).and(z.object({ b: z.string() }).or(z.string())),
     { ...a, description: more },
+  ],
+  [
+    'an intersection of lists',
+    z.array(z.string()).and(z.array(z.string()).max(2)),
+    {
+      type: 'array',
+      items: any,
+      allOf: [
+        { type: 'array', items: text },
+        { type: 'array', items: text, maxItems: 2 },
+      ],
+    },
   ],
   [
     'an intersection that begins with a union',

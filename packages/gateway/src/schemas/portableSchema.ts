@@ -79,9 +79,14 @@ export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
       typed.map(({ $ref, type: own }) => own ?? definitions[String($ref).replace('#/$defs/', '')]?.['type']),
     );
     if (typeof type === 'string' && others.length === 0)
-      return { type, ...schema, allOf: parts.map((part) => withType(part, type)) };
+      return {
+        type,
+        ...(type === 'array' && { items: any }),
+        ...schema,
+        allOf: parts.map((part) => withType(part, type)),
+      };
     const more = 'More rules apply; the error of a call says which.';
-    let first = describe(parts[0] ?? any, schema);
+    let first = describe(parts.length > 1 ? open(parts[0] ?? any) : (parts[0] ?? any), schema);
     if (parts.length > 1) first = { ...first, description: join(first['description'], more) };
     return membersOf(first) ? writeUnion(first, any) : first;
   }
@@ -94,6 +99,12 @@ export function portableSchema({ $defs, ...root }: JsonSchema): JsonSchema {
 }
 
 const membersOf = ({ anyOf }: JsonSchema) => anyOf as readonly JsonSchema[] | undefined;
+
+/** Without `additionalProperties`: the other parts of an intersection may have more. */
+function open({ additionalProperties: _others, ...schema }: JsonSchema): JsonSchema {
+  const members = membersOf(schema);
+  return members ? { ...schema, anyOf: members.map(open) } : schema;
+}
 
 function withType(schema: JsonSchema, type: string): JsonSchema {
   const members = membersOf(schema);

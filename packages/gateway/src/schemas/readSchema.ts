@@ -193,7 +193,7 @@ function describeZod(parser: ZodSchema, side: 'input' | 'output'): Schema {
   return readJson(properties?.['whole'] as Json, $defs, all);
 }
 
-/** Not by `unrepresentable` of `z.toJSONSchema`: since zod 4.2 a schema writes itself, without until 4.5. */
+/** Writes a type that JSON does not have. Schemas of zod 4.2 to 4.4 write themselves and skip `unrepresentable`. */
 function writeOtherType(schema: ZodSchema, json: Json): void {
   const def = definitionOf(schema);
   const other = def.type === 'file' ? undefined : jsonOfType[def.type];

@@ -95,7 +95,7 @@ export const isZod3 = (parser: unknown): boolean =>
   isObject(parser['_def']) &&
   String(parser['_def']['typeName']).startsWith('Zod');
 
-/** Whether the gateway's zod has a schema's version, so compiles as it parses. Checks are as their schema. */
+/** Whether the gateway's zod is of a schema's version, so that compiled code parses as the schema does. */
 export const isOwnVersion = ({ version: found = version }: Partial<z.core.$ZodTypeInternals>): boolean =>
   found.major === own.major && found.minor === own.minor && found.patch === own.patch;
 
