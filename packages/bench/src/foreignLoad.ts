@@ -22,7 +22,7 @@ export async function coreTimes(): Promise<CoreTimes> {
 }
 
 /** Used seconds of cores (/proc/stat), without interrupts, which serve the load, but with stolen time. */
-export function usedOf(stat: string, cores: readonly number[]): number {
+function usedOf(stat: string, cores: readonly number[]): number {
   const ticks = cores.map((core) => {
     const line = new RegExp(`^cpu${core} (.*)$`, 'm').exec(stat)?.[1] ?? '';
     const [user = 0, nice = 0, system = 0, , , , , steal = 0] = line.split(' ').map(Number);
@@ -32,7 +32,7 @@ export function usedOf(stat: string, cores: readonly number[]): number {
 }
 
 /** Returns the time of this process and of its children that have ended, in seconds, from /proc/self/stat. */
-export function ownOf(stat: string): number {
+function ownOf(stat: string): number {
   // Behind the name, which may have blanks: state is the third field, utime, stime, cutime and cstime the 14th to 17th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).map(Number);

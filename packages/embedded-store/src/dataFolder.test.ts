@@ -14,9 +14,10 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findDamage } from './dataFile.ts';
 import { openEmbeddedStore } from './index.ts';
 import { readInProcess } from './testing/runStoreProcess.ts';
-import { collections } from '@petstore/core';
+import { animals, collections } from '@petstore/core';
 
 let folder: string;
 let dataDir: string;
@@ -47,6 +48,21 @@ describe('a new folder', () => {
     });
     await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
+});
+
+test('findDamage finds none in a file that is being written', async () => {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  const stop = new AbortController();
+  const writes = (async () => {
+    while (!stop.signal.aborted) await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
+  })();
+  for (let count = 0; count < 300; count += 1) {
+    expect(await findDamage(join(dataDir, 'petstore.mdb'))).toBeUndefined();
+    await new Promise(setImmediate);
+  }
+  stop.abort();
+  await writes;
+  await store.close();
 });
 
 test('openEmbeddedStore accepts a file with unused bytes at its end', async () => {

@@ -20,7 +20,7 @@ export async function checkFolder(path: string): Promise<void> {
   }
 }
 
-/** Creates a file atomically unless it exists. All processes use one. @param write to a temporary name */
+/** Creates a file atomically unless it exists: of several processes, one succeeds. @param write under a temporary name */
 export async function createAtomically(
   path: string,
   write: (temporary: string) => Promise<void>,

@@ -116,6 +116,15 @@ describe('a data folder without an index', () => {
 });
 
 describe('a data folder with other collections than the code', () => {
+  test('backupFolder copies a collection that this version does not know', async () => {
+    const { store } = await open([animals, categories]);
+    await store.collection(categories).create({ name: 'Dogs' });
+    await store.close();
+    expect(await backupFolder({ dataDir, to: join(folder, 'backup') })).toMatchObject({
+      collections: [{ records: 0 }, { name: 'categories', recordName: 'category', records: 1 }],
+    });
+  });
+
   test('opening a folder builds a missing index from the stored records', async () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });

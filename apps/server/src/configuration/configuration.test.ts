@@ -94,9 +94,10 @@ test.each([
   'postgres://user:secret@example.org',
   'mongodb://',
   'mongodb:///user:secret',
+  'mongodb://user:secret@example.org/pet%2Dstore',
 ])('MONGODB_URI=%s is rejected without its value', (value) => {
   expect(configurationError({ MONGODB_URI: value })).toBe(
-    'MONGODB_URI is not valid (its value is not shown); it must be a connection string that starts with mongodb:// or mongodb+srv://.',
+    'MONGODB_URI is not valid (its value is not shown); it must be a connection string that starts with mongodb:// or mongodb+srv://, and whose path, if any, is a name as of MONGODB_DB.',
   );
 });
 

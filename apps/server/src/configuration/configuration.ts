@@ -26,7 +26,7 @@ function wholeNumber(min: number, max: number) {
 }
 
 /** Checks the form only. The store finds out whether the servers can be reached. */
-const mongodbUriPattern = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
+const mongodbUriPattern = /^mongodb(?:\+srv)?:\/\/[^\s/?]+(?:\/[\w-]{0,63})?(?:\?\S*)?$/;
 
 /** MongoDB limits a document to 16 MiB, and an animal is stored as one document. */
 const mongodbBodyBytes = 15 * 1_048_576;
@@ -152,7 +152,8 @@ export const Configuration = z.object({
   MONGODB_URI: z.string().regex(mongodbUriPattern).optional().register(variables, {
     description:
       'The MongoDB deployment that stores the animals and the API keys, instead of the embedded store. See `docs/mongodb.md`',
-    takes: 'a connection string that starts with mongodb:// or mongodb+srv://',
+    takes:
+      'a connection string that starts with mongodb:// or mongodb+srv://, and whose path, if any, is a name as of MONGODB_DB',
     secret: true,
   }),
   MONGODB_DB: z.string().regex(databaseName).optional().register(variables, {

@@ -16,11 +16,11 @@ export interface StoreOptions {
   /** Whether to create a store if there is none. Default: true. */
   readonly create?: boolean | undefined;
   /**
-   * Whether to add collections and indexes that an earlier version did not have. If false, data without one of them is
-   * rejected with `migration-needed`. Default: true.
+   * Whether to add collections and indexes that an earlier version did not have. If false, data without one of the
+   * collections (in a folder, of the indexes too) is rejected with `migration-needed`. Default: true.
    */
   readonly migrate?: boolean | undefined;
-  /** Called with a sentence for each collection and index that was added to an existing store. */
+  /** Called with a sentence for each collection (in a folder, and index) that was added to an existing store. */
   readonly onMigrated?: ((what: string) => void) | undefined;
   /** Maximum number of idempotency keys per caller and day. A key counts for up to 25 hours. Default: 100,000. */
   readonly maxReservations?: number | undefined;

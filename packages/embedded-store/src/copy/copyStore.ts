@@ -94,7 +94,7 @@ export async function copyKeys(from: Pick<KeyStore, 'list'>, to: KeyStore): Prom
   const keys = await from.list();
   const byHash = new Map(keys.map((key) => [key.hash, key]));
   const existing = await to.list();
-  // Before any is added: the target stays as it is.
+  // Before any is added: the target keeps its own keys only.
   if (!existing.every((key) => isSameKey(key, byHash.get(key.hash)))) throw otherKeys();
   const existingHashes = new Set(existing.map(({ hash }) => hash));
   for (const key of keys) {

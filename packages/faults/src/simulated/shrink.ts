@@ -1,6 +1,6 @@
 import type { Plan } from '../history/plan.ts';
 
-/** Removes what a failure does not need: steps, many at once, and processes. @param fails if a plan does */
+/** Removes what a failure does not need: steps, many at once, and processes. @param fails whether a plan still fails */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let { processes, steps } = plan;
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -67,7 +67,7 @@ export function schemesOf<Identity>(
 const isScheme = (value: unknown) =>
   isObject(value) && typeof value['read'] === 'function' && typeof value['verify'] === 'function';
 
-/** uWebSockets.js takes bytes outside ASCII around a value for white space. @throws {GatewayError} */
+/** @throws {GatewayError} for `needsExactHeaders`: uWebSockets.js trims bytes outside ASCII around values. */
 export function allowInexactHeaders(schemes: readonly Scheme[]): void {
   const scheme = schemes.find(({ needsExactHeaders }) => needsExactHeaders);
   if (scheme === undefined) return;

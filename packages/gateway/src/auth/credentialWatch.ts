@@ -7,7 +7,7 @@ import { hasLostScopes } from './scopes.ts';
 /** The credential of a request. Without one that was verified, nothing is watched. */
 type CredentialUse = Pick<RequestContext, 'credential' | 'identity' | 'request' | 'scheme'>;
 
-/** Calls `onRevoked` if the credential of a WebSocket or stream is revoked. @returns ends the watch */
+/** Calls `onRevoked` if the credential of a WebSocket or stream is revoked. @returns a function that ends the watch */
 export type CredentialWatch = (use: CredentialUse, onRevoked: () => void) => () => void;
 
 /** Creates the error with which a stream ends when its credential is revoked. */

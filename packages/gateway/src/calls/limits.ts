@@ -60,7 +60,7 @@ const fixedLimits = (maxBodySize: number) => ({
 export type AllLimits = Limits & Readonly<ReturnType<typeof fixedLimits>>;
 
 /** The longest string of V8 (`buffer.constants.MAX_STRING_LENGTH` in Node 22). */
-const maxStringLength = 2 ** 29 - 24;
+export const maxStringLength = 2 ** 29 - 24;
 
 /** Returns all limits, with defaults for those that the options leave out. */
 export const limitsOf = ({

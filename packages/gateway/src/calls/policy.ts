@@ -212,7 +212,7 @@ export function complete<Context, Response>(
   return undefined;
 }
 
-/** Runs `settled` of all at once, without a throw: a promise rejects with one's error when all have ended. */
+/** Runs all `settled` at once and never throws. If one waits or fails, returns a promise that rejects after all ended. */
 export function settle<Context>(
   policies: readonly PolicyFor<Context, never>[],
   context: Context,

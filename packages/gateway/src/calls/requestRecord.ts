@@ -24,7 +24,7 @@ export interface RequestRecord {
   /** The path as received, without the query string, which may contain secrets. */
   readonly path: string;
   /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
-  readonly protocol: Via['protocol'];
+  readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
   /** Through what the caller acts. Clients choose some of it, so it is not safe as a metric label. */
   readonly via: Via;
   /**

@@ -3,8 +3,9 @@ import { isLoopbackName } from '../auth/origins.ts';
 import type { Policy } from '../calls/policy.ts';
 
 /**
- * Rejects pages of other sites, since the router may check no credential here: any page that a developer visits can
- * send to 127.0.0.1 (CSRF), or under a name of its own in `Host` (DNS rebinding). Other programs send no `Origin`.
+ * Admits only requests whose `Host` is this machine, and whose `Origin`, if any, is too, since the router may check no
+ * credential here: any page that a developer visits can send to 127.0.0.1 (CSRF), or under a name of its own in `Host`
+ * (DNS rebinding). Other programs send no `Origin`.
  */
 export const loopbackOnly: Policy = {
   before: 'authentication',

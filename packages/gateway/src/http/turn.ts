@@ -4,7 +4,7 @@ import { cpuMs, nextTurn, performance, unref } from './eventLoop.ts';
 /** Maximum number of requests and messages in one turn of the event loop. */
 const maxPerTurn = 500;
 
-/** Maximum ms of a turn, in both clock and processor time: meanwhile, the system may run other processes. */
+/** Longest turn, in ms. Clock and processor time must both exceed it: while others run, a turn does no work. */
 const maxTurnMs = 20;
 
 /** Number of light requests between two readings of the clock: one costs 50 ns, 0.5% of a GET. */

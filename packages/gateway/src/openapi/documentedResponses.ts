@@ -122,7 +122,7 @@ function successHeaders(operation: Operation, service: DocumentedService, compon
 
 function responseContent(output: OperationOutput, components: Components): oas31.ContentObject {
   if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
-  // An empty schema otherwise, as generated clients return no value without one; void as in trpc-to-openapi.
+  // Otherwise an empty schema: without one, clients return no value. For void too, as in trpc-to-openapi.
   const isDescribed = output.schema !== undefined && !isVoid(output.schema);
   const json = { schema: isDescribed ? components.write(output.schema, 'output') : {} };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.

@@ -19,7 +19,7 @@ export interface Affixes {
   readonly after: string;
 }
 
-/** Parses `/books/{id}.json` or `/files/{+path}` (RFC 6570 §3.2.3). `undefined` if invalid, as bad UTF-8. */
+/** Parses `/books/{id}.json` or `/files/{+path}` (RFC 6570 §3.2.3). `undefined` if invalid, or no encoded UTF-8. */
 export function parsePathTemplate(path: string): PathTemplate | undefined {
   if (!path.startsWith('/')) return undefined;
   const texts = path.slice(1).split('/');

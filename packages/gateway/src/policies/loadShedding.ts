@@ -10,7 +10,7 @@ const probeIntervalMs = 10;
 /** How long a measurement is valid, in milliseconds, if no request arrives to start the next one. */
 const measurementTtlMs = 100;
 
-/** In milliseconds. Pauses and most bursts are shorter; a cold process that opens 100 streams needs more. */
+/** How long the queue must be too long, in ms. Most bursts are shorter; a cold process with 100 new streams is not. */
 const sheddingDelayMs = 500;
 
 /** The methods of a `MessagePort` in Node that the web standard does not have. */

@@ -23,7 +23,7 @@ export interface ProcedureDefinition {
 export const readDefinition = (procedure: AnyTRPCProcedure): ProcedureDefinition =>
   procedure._def as unknown as ProcedureDefinition;
 
-/** `undefined` if wrapped or with `experimental_caller`: called through tRPC. `sample` passed `selfTest`. */
+/** The stages of a procedure; `undefined` if tRPC must call it (wrapped, `experimental_caller`). `sample` passed `selfTest`. */
 export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Executable['stages'] {
   if (!isTrpcProcedure(procedure, sample)) return undefined;
   const { resolver, ...definition } = readDefinition(procedure);

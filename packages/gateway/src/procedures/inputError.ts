@@ -215,7 +215,7 @@ export function boundIssues(error: unknown): boolean {
   return true;
 }
 
-/** Returns what a value's text leaves of a budget, from 0. zod's `message` is indented by `depth`. */
+/** What a value's text leaves of a budget; stops below 0, whatever the value. zod indents by depth. */
 function textLeft(value: unknown, budget: number, depth: number): number {
   if (typeof value === 'string') return budget - value.length - 2;
   let left = budget - 2 * depth - 8;

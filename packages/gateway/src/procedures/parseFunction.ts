@@ -57,7 +57,7 @@ function hasTransform(schema: z.core.$ZodType): boolean {
   return false;
 }
 
-/** zod 4.6.7, compiled: an intersection with a strict object rejects further properties of its other side. */
+/** Compiled (zod 4.6.7), an intersection with a strict object rejects more: a union may take another member. */
 function isInexact(schema: z.core.$ZodType): boolean {
   let hasIntersection = false;
   let hasStrictObject = false;
@@ -89,7 +89,7 @@ const largeInput = 200;
 type Issues = Parameters<ZodInternals['run']>[0]['issues'];
 
 /**
- * A copy that stops to search an invalid large input for issues; valid ones and those within the limits are the same.
+ * A copy that stops searching a large invalid input for issues; valid inputs, and issues within the limits, are the same.
  * @param isInvalid whether an input that the copy parses is known to be invalid
  */
 export function boundedSchema<Schema extends z.core.$ZodType>(

@@ -81,6 +81,16 @@ it('a REST request over maxQueueMs gets 503 with Retry-After before its credenti
   expect(shed.every(({ status, error }) => status === 503 && error === undefined)).toBe(true);
 });
 
+it('a tRPC batch over maxQueueMs gets 503 as one error that every link understands', async () => {
+  const { send } = await startSlow();
+  const rejected = (await overload(() => send('/trpc/list,list?batch=1'))).filter(isRejected);
+  expect(rejected.length).toBeGreaterThan(0);
+  expect(rejected[0]?.headers.get('retry-after')).toBe('1');
+  expect(await rejected[0]?.json()).toMatchObject({
+    error: { message, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 } },
+  });
+});
+
 it('requests for pages and preflights are served during an overload', async () => {
   const { send } = await startSlow();
   const overloaded = overload(() => send('/v1/list'), 12);

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { frame } from '@petstore/testing/webSocketFrames';
 import { bearer, type HttpRequest } from 'trpc-gateway';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { needs } from '../servers.ts';
 import { callMessage } from '../socketClient.ts';
 import { startService } from '../startService.ts';
+import { rawSocket, upgradeRequest } from '../wire/rawSocket.ts';
 
 // Before a test sends calls: without WebSockets, it would wait for what no socket begins.
 beforeEach(() => needs('WebSockets'));
@@ -201,3 +203,26 @@ it('remoteAddress() of an upgrade request returns the same address in createCont
   expect(addresses.length).toBeGreaterThan(2);
   expect(new Set(addresses)).toEqual(new Set(['127.0.0.1']));
 });
+
+it.each<[condition: string, frames: Buffer]>([
+  ['one frame', frame('x'.repeat(66_000), { length: 1_000_000 })],
+  [
+    'several fragments',
+    Buffer.concat([
+      frame('x'.repeat(40_000), { fin: false }),
+      frame('x'.repeat(40_000), { opcode: 0, fin: false }),
+    ]),
+  ],
+])(
+  'a WebSocket without a credential that sends over twice maxBodySize of an unfinished message in %s is disconnected',
+  async (_condition, frames) => {
+    const { records, server } = await startService({ maxBodySize: 32_768 });
+    const socket = rawSocket(server.port, upgradeRequest('/trpc?connectionParams=1'));
+    onTestFinished(() => void socket.destroy());
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await once(socket, 'data');
+    socket.write(frames);
+    await closed;
+    expect(records.at(-1)).toMatchObject({ method: 'WS', status: 413, limit: 'message-bytes' });
+  },
+);

@@ -60,7 +60,7 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
   });
   // Each further line repeats the write that failed.
   stdout.on('error', reportOnce());
-  // A write costs 3 µs, as much as formatting a line.
+  // A write costs as much as formatting a line. Lines of the turn in which a process is killed are lost.
   let lines = '';
   let bytes = 0;
   let isEnded = false;

@@ -59,13 +59,16 @@ test.for(workerCounts)('SIGHUP does not end a process that drains: workers: %i',
   expect(await notes.exited).toEqual({ code: 0, signal: null });
 });
 
-test('an invalid new certificate is logged, and the current one stays in use', async () => {
+test('an invalid new certificate is logged, and the current one stays in use until the next valid one', async () => {
   const { tls, notes } = await startWithTls({ server: 'node' });
   await writeFile(tls.certFile, 'no certificate');
   notes.child.kill('SIGHUP');
   const err = { message: expect.stringContaining(tls.certFile) as string };
   await vi.waitFor(() => expect(notes.logged(notReloaded)).toMatchObject([{ level: 50, err }]));
   expect(await shownBy(notes)).toBe('one');
+  await writeCertificate(tls, 'two');
+  notes.child.kill('SIGHUP');
+  await vi.waitFor(async () => expect(await shownBy(notes)).toBe('two'));
 });
 
 test('reloadCertificates reloads on a change of either file and on SIGHUP, until it is stopped', async () => {

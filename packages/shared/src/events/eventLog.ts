@@ -47,7 +47,7 @@ export interface EventLog {
 export interface Retention {
   /** How many of the newest events are kept; at least 1. */
   readonly events: number;
-  /** How long an event is kept, in ms of the log's clock; at least 1. The next append removes older ones. */
+  /** How long an event is kept, in ms of the log's clock; at least 1. Older ones may be read until the next append to the channel. */
   readonly ms: number;
   /** How many bytes of the newest events are kept, as UTF-8. The newest event is kept however large it is. Default: any. */
   readonly bytes?: number;

@@ -164,7 +164,13 @@ describe('resumable', () => {
     }
   });
 
-  it.each(['TOO_MANY_REQUESTS', 'BAD_GATEWAY', 'SERVICE_UNAVAILABLE', 'GATEWAY_TIMEOUT'] as const)(
+  it.each([
+    'TOO_MANY_REQUESTS',
+    'NOT_IMPLEMENTED',
+    'BAD_GATEWAY',
+    'SERVICE_UNAVAILABLE',
+    'GATEWAY_TIMEOUT',
+  ] as const)(
     '%s of the producer ends the run with the reason failed: clients would connect again after it, and get it again',
     async (code) => {
       const onError = vi.fn<(error: unknown, key: string) => void>();

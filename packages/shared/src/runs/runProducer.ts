@@ -60,9 +60,10 @@ export async function produceRun<Event>(
   return error;
 }
 
-/** Errors after which clients connect again. Those that read a run would get it again, without an end. */
+/** tRPC's clients connect again after every 5xx, and 429 may pass too: those that read a run would get it without end. */
 const passingCodes: ReadonlySet<TRPCError['code']> = new Set([
   'TOO_MANY_REQUESTS',
+  'NOT_IMPLEMENTED',
   'BAD_GATEWAY',
   'SERVICE_UNAVAILABLE',
   'GATEWAY_TIMEOUT',

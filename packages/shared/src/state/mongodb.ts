@@ -122,7 +122,7 @@ class Lease {
   readonly id: string;
   readonly bucket: Bucket;
   tokens = 0;
-  /** That of the bucket's row, as last read or written. The tokens of this lease count as used. */
+  /** When the bucket is full again, as last read or written. The tokens of this lease count as used. */
   fullAt: number | undefined = undefined;
   /** When `fullAt` was last read or written. */
   knownAt = -Infinity;

@@ -132,6 +132,7 @@ describe.skipIf(mongodbUri === undefined)(
       const first = await proxied.open({ afterReservation: () => Promise.reject(crash) });
       const named = { name: 'new', categoryId: 1 };
       await expect(first.collection(animals).createOnce(named, reservation('key'))).rejects.toMatchObject({
+        code: 'outcome-unknown',
         cause: crash,
       });
       const { restore, names } = directAccess(proxied);

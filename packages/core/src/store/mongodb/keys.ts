@@ -5,7 +5,7 @@ import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation } from './operation.ts';
 import { decodeKey, encodeKey, type KeyRow } from './rows.ts';
 
-/** Opens keys, unique by hash, name and number, the order. Inserting number 1 atomically claims the first. */
+/** Opens keys: hash, name and number are unique; numbers are the order. Inserting number 1 claims the first key. */
 export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
   function checked(row: KeyRow): KeyRecord {
     const record = decodeKey(row);

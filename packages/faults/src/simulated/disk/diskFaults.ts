@@ -6,7 +6,7 @@ import { runOutside } from '../simulatedProcess.ts';
 export const later = (ms: number, action: () => void): unknown =>
   runOutside(() => (ms === 0 ? setImmediate(action) : setTimeout(action, ms)));
 
-/** Faults of a disk, changed at any time. Frozen, no commit ends; those without a sync go on (page cache). */
+/** Faults of a disk, changed at any time. Frozen, no sync ends; transactions without one go on (page cache). */
 export class DiskFaults extends Gate {
   /** Whether commits and files that need space fail with ENOSPC. */
   full = false;

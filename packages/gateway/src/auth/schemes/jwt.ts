@@ -213,7 +213,7 @@ const maxAgeMs = 600_000;
 /** How long known keys are used while the issuer is unavailable. */
 const maxStaleMs = 86_400_000;
 
-/** RFC 7517 §5. jose caches keys and shares requests, but limits only those after a success, hence this. */
+/** The issuer's keys (RFC 7517 §5). jose limits requests only after a success, so when to request is decided here. */
 function issuerKeys(jwksUri: string) {
   const find = createRemoteJWKSet(new URL(jwksUri), { cacheMaxAge: maxStaleMs, cooldownDuration: Infinity });
   /** When the last request started, and the last successful one (`performance.now()`). */
@@ -278,7 +278,7 @@ const keysUnavailable = (cause?: unknown): TRPCError =>
     cause,
   });
 
-/** `'unknown key'`: newer keys may verify. @throws {TRPCError} `SERVICE_UNAVAILABLE` for a key not public */
+/** Claims; `undefined` if invalid, `'unknown key'` if newer keys may verify. @throws {TRPCError} for a private key */
 async function claimsOf(
   token: string,
   key: JWTVerifyGetKey,
@@ -305,7 +305,7 @@ async function claimsOf(
   }
 }
 
-/** The signature differs, or (TypeError, DataError) the key is unusable, such as RSA below 2,048 bits. */
+/** Whether another key may verify it: the signature differs, or the key is unusable, such as RSA below 2,048 bits. */
 const isOfKey = (error: unknown): boolean =>
   !(error instanceof errors.JOSEError) || error instanceof errors.JWSSignatureVerificationFailed;
 

@@ -39,7 +39,7 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
   name: text,
 };
 
-/** `scheme`: the function, and the default name. @throws {GatewayError} a line per option that is invalid */
+/** Checks a scheme's options, and returns the common ones. @throws {GatewayError} a line per invalid option */
 export function commonMembers<Identity, Options>(
   scheme: string,
   options: Options & Pick<SchemeOptions<Identity>, 'name' | 'scopes'>,

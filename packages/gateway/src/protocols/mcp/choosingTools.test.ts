@@ -42,10 +42,13 @@ it('tools may return true, and its metadata is checked as that of a procedure', 
   );
 });
 
-it('createGateway rejects another value of tools', async () => {
+it.each<[returned: unknown, found: string]>([
+  ['yes', '"yes"'],
+  [Promise.resolve(true), 'a promise'],
+])('createGateway rejects %j from tools', async (returned, found) => {
   const router = t.router({ ping: t.procedure.query(() => 1) });
-  await expect(testGateway(router, { mcp: mcp({ tools: () => 'yes' as never }) })).rejects.toThrow(
-    `tools of mcp() returned "yes" for procedure "ping"; it must return true, false or metadata, such as { description: 'Adds a pet.' }.`,
+  await expect(testGateway(router, { mcp: mcp({ tools: () => returned as never }) })).rejects.toThrow(
+    `tools of mcp() returned ${found} for procedure "ping"; it must return true, false or metadata, such as { description: 'Adds a pet.' }.`,
   );
 });
 

@@ -1,6 +1,7 @@
 // Hot path: an output is encoded once, and its result is concatenated.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { maxStringLength } from '../../calls/limits.ts';
 import {
   boundedJson,
   isLarger,
@@ -37,12 +38,12 @@ export function outputResult(value: unknown, call: ToolCall, record: CallRecord)
     return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxResponseBytes) as string;
   }
   // A larger output may be cut.
-  const json = boundedJson(value, Infinity);
+  const json = boundedJson(value, maxStringLength);
   if (json === undefined) return writeResult('[]', '', isCurrent);
   // A text stays a text, which a model reads as it is.
   const shown = typeof value === 'string' ? value : json;
   if (isLarger(shown, maxBytes)) return limitedTo('maxResultBytes', maxBytes, utf8Length(shown));
-  const text = typeof value === 'string' ? json : (boundedJson(json, Infinity) as string);
+  const text = typeof value === 'string' ? json : (boundedJson(json, maxStringLength) as string);
   const structured = isStructured && json.startsWith('{') ? `,"structuredContent":${json}` : '';
   // A UTF-16 code unit is 1 to 3 bytes in UTF-8.
   if ((text.length + structured.length) * 3 > maxResponseBytes) {

@@ -579,6 +579,16 @@ it('a value of a subscription that is too large ends it if it is progress, and i
   expect(whole).toEqual({ content: [{ type: 'text', text: 'end' }] });
 });
 
+it('a result whose JSON is longer than a string can be is an error with that limit', async () => {
+  const toJSON = () => {
+    throw new RangeError('Invalid string length');
+  };
+  expect(await call({ large: tool.query(() => ({ toJSON })) })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('larger than 536870888 bytes') as string }],
+  });
+});
+
 it('createGateway reports what REST and what tools refuse together, each problem on a line', async () => {
   const openapi = { method: 'GET', path: '/a' } as const;
   const starting = serve({

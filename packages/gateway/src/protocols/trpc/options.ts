@@ -65,7 +65,8 @@ const largestMessageBytes = 104_857_600;
 
 /**
  * Returns the largest WebSocket message, in bytes. The calls of one above `maxBodySize` are rejected one by one: if the
- * socket were closed, @trpc/client 11.25 would send it again after each reconnect. Only twice: adapters buffer it.
+ * socket were closed, @trpc/client 11.25 would send it again after each reconnect. Only twice: adapters
+ * buffer an unfinished message per socket.
  */
 export const maxMessageSizeOf = ({ maxBodySize }: Pick<Limits, 'maxBodySize'>): number =>
   Math.ceil(Math.min(Math.max(2 * maxBodySize, defaultMessageBytes), largestMessageBytes));

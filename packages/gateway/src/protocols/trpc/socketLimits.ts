@@ -27,7 +27,7 @@ export const maxMalformedMessages = 100;
 /** Maximum number of waiting messages, and of calls, that a socket is served before others have their turn. */
 export const maxPerSlice = 100;
 
-/** Open calls, waiting ones and subscriptions: 4 KB each, besides what procedures hold, and 20 MB in all. */
+/** Of one socket: open calls, waiting ones and subscriptions. 4 KB each, beside what procedures hold: 20 MB. */
 export const maxCallsPerSocket = 5000;
 
 /** For calls beyond `maxCallsPerSocket`: a close would make the client resend all. Shared by up to 20,000. */

@@ -183,7 +183,7 @@ const defaultShape = (error: TRPCError): object =>
     ...unknownCall,
   });
 
-/** Error for a `Blob` of `produces`, which is for REST: JSON has `{}`. Others may have a transformer. */
+/** The error for a `Blob` of a procedure with `produces` (REST): as JSON it is `{}`. Others may have a transformer. */
 export const blobError = (procedure: Procedure | undefined): TRPCError | undefined =>
   procedure?.rest?.produces
     ? new TRPCError({
