@@ -38,18 +38,13 @@ if (!hasUws) {
   process.env['WITHOUT_UWS'] = '1';
 }
 
-/** Tests that read files of the whole repository. */
 const repository = ['packages/gateway/src/layers.test.ts', 'apps/examples/src/readmes/citations.test.ts'];
-/** Tests of the readmes. */
 const documents = ['apps/examples/src/readmes/*Readme*.test.ts'];
 
 /** Most files wait more than they compute. With 8 on two cores, deadlines of tests passed on a slow machine. */
 const leastWorkers = 6;
 
-/**
- * Tests that only run with `PETSTORE_TESTS`: of faults, load and browsers, each of which takes ten seconds to a minute, more
- * than half of the time of all tests. `.ci/run long` runs them.
- */
+/** Tests of faults, load and browsers, more than half of the time of all: they run with `PETSTORE_TESTS` only. */
 const longTests = [
   'apps/examples/src/answers/{answers,pages.browser,resync.browser}',
   'apps/examples/src/oneLogin/pages.browser',
@@ -128,10 +123,7 @@ const runSeed = Number(process.env['TEST_SEED']);
 /** The adapters that have all suites of what an adapter does with `PETSTORE_TESTS=all`: `fetch` in every second run. */
 const fullAdapters: readonly Adapter[] = runSeed % 2 === 0 ? ['node'] : ['node', 'fetch'];
 
-/**
- * Returns the suites that run over another adapter too: a file or two of each kind, those of what an adapter does on
- * `fullAdapters`, and with `PETSTORE_TESTS=long` every one.
- */
+/** The suites that run over another adapter too: some of each kind, more on `fullAdapters`, all in the long form. */
 const otherSuites = (adapter: Adapter) =>
   [
     'adapters/adapterDifferences',
@@ -161,7 +153,6 @@ const otherSuites = (adapter: Adapter) =>
 /** The adapter that a run floods, which takes minutes: the other one in every second run. */
 const flooded: Adapter = hasUws && runSeed % 2 === 0 ? 'uws' : 'node';
 
-/** The suites of the gateway over one of its adapters. */
 function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
   const { test, ...rest } = project(
     `gateway-test:${adapter}`,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { apiKey } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
 import { caseOf, UnavailableError } from './contenders.ts';
-import { suites } from './commandLine.ts';
+import { readCommandLine, suites } from './commandLine.ts';
 import { differences } from './verify.ts';
 
 const isLinux = process.platform === 'linux';
@@ -12,6 +12,11 @@ if (!isLinux)
 
 /** Those that run where not every form of tests does. */
 const brief = new Set(['minimal', 'gateway']);
+
+it('a quick run of a suite without the pet store has all of its contenders', () => {
+  const all = suites['http-arena']?.contenders.map(({ name }) => name);
+  expect(readCommandLine(['--suite', 'http-arena', '--quick'])).toMatchObject({ contenders: all });
+});
 
 describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () => {
   // That with a middleware runs all that the one with async resolvers alone runs.

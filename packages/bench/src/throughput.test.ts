@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { misses } from './floors.ts';
-import { median, type Result, spread } from './throughput.ts';
+import type { Result } from './throughput.ts';
 
 const result = (fields: Partial<Result>): Result => ({
   case: 'get',
@@ -28,12 +28,4 @@ it('a floor is missed where no ratio could be made', () => {
 
 it('a floor does not apply to a contender that was not measured or has no floor', () => {
   expect(misses([result({ case: 'query' })], { gateway: { get: 0.6 } })).toEqual([]);
-});
-
-it('rounds are reported by their median, the mean of the two middle values of an even number', () => {
-  expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
-});
-
-it('rounds are spread by half of what lies between least and most', () => {
-  expect(spread([90, 100, 110])).toBeCloseTo(0.1);
 });

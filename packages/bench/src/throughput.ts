@@ -106,5 +106,5 @@ export function median(values: readonly number[]): number {
 }
 
 /** Half of the distance between the least and the most, as a part of the median: 0.05 is ±5%. */
-export const spread = (values: readonly number[]): number =>
+const spread = (values: readonly number[]): number =>
   (Math.max(...values) - Math.min(...values)) / 2 / median(values);

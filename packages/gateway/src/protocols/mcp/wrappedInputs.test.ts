@@ -126,6 +126,20 @@ it.each<[what: string, chain: readonly z.ZodType[], inputSchema: object, args: o
     { type: 'object', properties: {}, additionalProperties: { type: 'integer' } },
     { a: 1 },
   ],
+  [
+    'a property that one part requires, and a member of the other does not',
+    [
+      z.object({ a: z.string() }),
+      z.union([z.object({ a: z.string().optional(), b: z.string() }), z.object({ c: z.string() })]),
+    ],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a, b; a, c.',
+      properties: { a: text, b: text, c: text },
+      required: ['a'],
+    },
+    { a: 'x', c: 'y' },
+  ],
   ['an object of any properties', [z.looseObject({})], { type: 'object', properties: {} }, { a: [1] }],
   [
     'an object or a record',
