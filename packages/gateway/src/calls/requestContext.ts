@@ -8,7 +8,7 @@ import type { Procedure } from '../procedures/procedure.ts';
 import type { Via } from '../procedures/via.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import { RequestOutcome } from './requestOutcome.ts';
-import { RequestVia, type CallerInfo } from './requestVia.ts';
+import { RequestVia } from './requestVia.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -103,8 +103,8 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   /** The verified credential; `undefined` without one. It may be revoked while a stream is open. */
   credential: string | undefined = undefined;
   scheme: Scheme<Identity> | undefined = undefined;
-  /** What the body says of the caller, after it was read (MCP only). */
-  caller: CallerInfo | undefined = undefined;
+  /** Replaced when more is known: after authentication, and after the body was read (MCP only). */
+  via: RequestVia;
   /** All scopes of the procedures that were rejected for a missing scope. */
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */
@@ -132,10 +132,7 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     this.protocol = protocol;
     this.requestId = requestId(request.header('x-request-id'));
     this.startedAt = startedAt;
-  }
-
-  get via(): RequestVia {
-    return new RequestVia(this);
+    this.via = new RequestVia(this);
   }
 
   get procedures(): readonly Procedure[] {

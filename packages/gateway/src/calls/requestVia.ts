@@ -3,17 +3,9 @@ import type { HttpRequest } from '../http/request.ts';
 import type { DeclaredClient, Via } from '../procedures/via.ts';
 import type { Scheme } from './scheme.ts';
 
-/** What a request says of its caller beside its headers. */
-export interface CallerInfo {
-  /** As received: the name and the version of the client. */
-  readonly clientInfo: unknown;
-  readonly tool?: { readonly name: string };
-}
-
 /** What is known of a request. */
 interface ViaSource extends Pick<Via, 'protocol'> {
   readonly request: Pick<HttpRequest, 'header'>;
-  readonly caller: CallerInfo | undefined;
   readonly credential: string | undefined;
   readonly scheme: Pick<Scheme, 'oauthClient'> | undefined;
 }
@@ -28,11 +20,15 @@ export class RequestVia implements Via {
   readonly #credential: string | undefined;
   readonly #scheme: ViaSource['scheme'];
 
-  constructor({ caller, credential, protocol, request, scheme }: ViaSource) {
+  /**
+   * @param clientInfo as received: the name and the version of the client
+   * @param tool its name
+   */
+  constructor({ credential, protocol, request, scheme }: ViaSource, clientInfo?: unknown, tool?: string) {
     this.protocol = protocol;
-    this.tool = caller?.tool?.name;
+    this.tool = tool;
     this.#request = request;
-    this.#clientInfo = caller?.clientInfo;
+    this.#clientInfo = clientInfo;
     this.#credential = credential;
     this.#scheme = scheme;
   }

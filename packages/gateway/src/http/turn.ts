@@ -51,7 +51,14 @@ export class Turn {
       if (this.#count >= watchedCount) this.#watch();
       else if (isLight && this.#count % requestsPerReading !== 0) return false;
     }
-    if (this.#count <= maxPerTurn && !this.#hasNoTimeLeft()) return false;
+    if (this.#count <= maxPerTurn && !this.#isOver) {
+      const now = performance.now();
+      if (now < this.#checkAt) return false;
+      const leftMs = this.#endCpuMs - cpuMs();
+      this.#isOver = leftMs <= 0;
+      this.#checkAt = now + leftMs;
+      if (leftMs > 0) return false;
+    }
     this.#watch();
     return true;
   }
@@ -82,16 +89,6 @@ export class Turn {
     this.#startTime(timerMs + maxTurnMs);
     unref(setTimeout(() => (this.#isTimed = false), timerMs));
     return false;
-  }
-
-  #hasNoTimeLeft(): boolean {
-    if (this.#isOver) return true;
-    const now = performance.now();
-    if (now < this.#checkAt) return false;
-    const leftMs = this.#endCpuMs - cpuMs();
-    this.#isOver = leftMs <= 0;
-    this.#checkAt = now + leftMs;
-    return this.#isOver;
   }
 
   #watch(): void {

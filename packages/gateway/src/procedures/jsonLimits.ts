@@ -29,7 +29,8 @@ export function jsonError(
       const isArray = Array.isArray(parent);
       const children: readonly unknown[] = isArray ? parent : Object.values(parent);
       count += isArray || children.length <= manyNames ? 1 : children.length;
-      for (const child of children) if (isContainer(child)) next.push(child);
+      // Most are texts and numbers.
+      for (const child of children) if (typeof child === 'object' && isContainer(child)) next.push(child);
     }
     if (count + next.length > maxJsonContainers) return containersError(maxJsonContainers);
     level = next;

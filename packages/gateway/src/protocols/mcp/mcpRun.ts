@@ -12,6 +12,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
+import { RequestVia } from '../../calls/requestVia.ts';
 import { codeOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
@@ -76,8 +77,8 @@ export class McpRun extends RequestRun implements CallSource {
     if (message instanceof OutgoingResponse) {
       return this.#admit(undefined, undefined, () => this.finish(message));
     }
-    context.caller = message;
     if (message.method === 'tools/call') return this.#begin(message);
+    context.via = new RequestVia(context, message.clientInfo);
     this.#admit(message, undefined, () =>
       this.#respondWith(message, () => catalogResponse(message, context, settings)),
     );
@@ -100,6 +101,7 @@ export class McpRun extends RequestRun implements CallSource {
     const { id, params } = message;
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
+    context.via = new RequestVia(context, message.clientInfo, tool?.name);
     context.outcome.calls = 1;
     context.outcome.operation = tool?.procedure.path;
     if (tool === undefined || !(args === undefined || isObject(args))) {
@@ -114,7 +116,6 @@ export class McpRun extends RequestRun implements CallSource {
     }
     const { scopes, idempotencyKey: keyUse } = tool.procedure;
     this.#call = { ...message, tool, args };
-    context.caller = this.#call;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
       if (error) this.finish(settings.reject(error, context, id));

@@ -23,6 +23,7 @@ import { mayBeAbsent, readArguments, wrapper } from '../../schemas/argumentsSche
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import { withKeyArgument } from './callKey.ts';
 import type { Message } from './message.ts';
+import { InferredOutput } from '../../schemas/inferredOutput.ts';
 import { portableSchema } from '../../schemas/portableSchema.ts';
 import { writeJsonSchema, type JsonSchema } from '../../schemas/toolSchema.ts';
 import { withCutMember, type ResultLimit } from './resultLimit.ts';
@@ -132,6 +133,8 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number, max
   // Clients require an object that matches it, so not of an output that may be `null`.
   const isStructured = written['type'] === 'object';
   const outputSchema = isStructured ? withCutMember(written) : undefined;
+  // Its parser has checked that it is an object. What types say is not checked.
+  const isNeverBytes = isStream || (isStructured && !(output instanceof InferredOutput));
   const { summary, description: long = summary } = rest ?? {};
   const description = mcp.description ?? long;
   const entry = {
@@ -146,7 +149,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number, max
   return {
     name,
     procedure,
-    executed: isStream ? procedure : readingBytes(procedure, { contentType, maxBytes, name, path }),
+    executed: isNeverBytes ? procedure : readingBytes(procedure, { contentType, maxBytes, name, path }),
     target: { procedures: [procedure], callCount: 1, cost, isPublic },
     ...input,
     contentType,
