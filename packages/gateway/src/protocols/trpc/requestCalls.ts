@@ -90,15 +90,19 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   /** Releases the body of a response that is not sent: its client disconnected, or `write` failed. */
   protected discard(): void {}
 
-  /** Starts the calls from an index on. @param ctx the context, or a `Failure`, which all get that are not rejected */
-  protected start(ctx: unknown, from = 0): void {
-    const { request, settings } = this;
+  protected start(ctx: unknown): void {
     const contextError = ctx instanceof Failure ? ctx.error : undefined;
     if (contextError === undefined) this.ctx = ctx;
+    this.#startCalls(0, contextError);
+  }
+
+  /** Starts the calls from an index on. @param contextError the error of all that are not rejected */
+  #startCalls(from: number, contextError: TRPCError | undefined): void {
+    const { request, settings } = this;
     const { procedures } = request;
     for (let index = from; index < procedures.length; index += 1) {
       const isSlice = index >= callsAtOnce && index > from && index % callsPerReading === 0;
-      if (isSlice && turn.spend()) return this.#startLater(index, ctx);
+      if (isSlice && turn.spend()) return this.#startLater(index, contextError);
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
@@ -113,13 +117,13 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
   }
 
   /** Starts the other calls of a large batch in a later turn. They do not run if the request has ended meanwhile. */
-  #startLater(from: number, ctx: unknown): void {
+  #startLater(from: number, contextError: TRPCError | undefined): void {
     const { context } = this;
     context.follow();
     turn.later(() => {
       const { aborted, reason } = context.signal;
       const error = reason instanceof TRPCError ? reason : clientClosedError(reason);
-      this.start(aborted ? new Failure(error) : ctx, from);
+      this.#startCalls(from, aborted ? error : contextError);
     });
   }
 
