@@ -13,10 +13,10 @@ const inputOf = (isApart: boolean, index?: string) => {
 };
 
 /** Responses, with the share of their bytes that they may have encoded. Values are available at once, or are sent one by one. */
-const responses: readonly (readonly [what: string, target: string, share: number, accept?: string])[] = [
+const responses: [what: string, target: string, share: number, accept?: string][] = [
   ['a list of 100', '/v1/animals', 0.25],
   ['a download of 10,000 short rows', '/v1/numbers', 0.6],
-  ...[false, true].flatMap((isApart) => {
+  ...[false, true].flatMap((isApart): typeof responses => {
     const how = isApart ? 'sent one by one' : 'sent together';
     return [
       [`events over REST, ${how},`, `/v1/ticks?count=${count}&isApart=${isApart}`, 0.35],
@@ -27,7 +27,7 @@ const responses: readonly (readonly [what: string, target: string, share: number
         0.35,
         'application/jsonl',
       ],
-    ] as const;
+    ];
   }),
 ];
 
