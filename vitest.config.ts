@@ -166,7 +166,7 @@ function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
 
 const projects = [
   project('gateway', ['packages/gateway/src/**/*.test.ts']),
-  ...(Object.keys(adapters) as Adapter[])
+  ...adapters
     // Bun runs its own suites: packages/gateway/test/adapters/vitest.bun.config.ts.
     .filter((adapter) => adapter !== 'bun' && (adapter !== 'uws' || hasUws))
     .map(suitesOver),

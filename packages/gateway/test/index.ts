@@ -1,3 +1,2 @@
-/** Test tools for the suites of other packages: a client that checks every response, and agents. */
+/** Test tools for the suites of other packages: a client that checks every response. */
 export { type TestResponse, type Client, connect, type SendOptions } from './client.ts';
-export { operations } from './openApi.ts';

@@ -1,36 +1,8 @@
-import { on, once } from 'node:events';
+import { on } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Server } from './listen.ts';
 import { needs } from './servers.ts';
-
-/** Sends messages of tRPC on one WebSocket, which is opened again after it was closed. */
-export function socketClient({ origin }: Pick<Server, 'origin'>) {
-  let socket: WebSocket | undefined;
-  async function open(): Promise<WebSocket> {
-    if (socket?.readyState === WebSocket.OPEN) return socket;
-    const opened = new WebSocket(`${origin.replace('http', 'ws')}/trpc`, { maxPayload: 0 });
-    await new Promise((resolve, reject) => opened.on('open', resolve).on('error', reject));
-    return (socket = opened);
-  }
-  return {
-    /** Returns the first `count` messages after the sent one. */
-    async exchange(message: string, count = 1): Promise<readonly Buffer[]> {
-      const opened = await open();
-      const received: Buffer[] = [];
-      await new Promise<void>((resolve, reject) => {
-        opened.removeAllListeners('message').removeAllListeners('close');
-        opened.on('close', (code) => reject(new Error(`The WebSocket was closed with ${code}.`)));
-        opened.on('message', (data: Buffer) => {
-          if (received.push(data) === count) resolve();
-        });
-        opened.send(message);
-      });
-      return received;
-    },
-    terminate: (): void => socket?.terminate(),
-  };
-}
 
 /** Opens a WebSocket until the test ends, and collects the messages that it receives. */
 export function openSocket(
@@ -49,16 +21,22 @@ export function openSocket(
     if (socket.readyState === WebSocket.OPEN) socket.send(json);
     else socket.once('open', () => socket.send(json));
   };
+  const exchange = async (message: unknown, count = 1): Promise<readonly unknown[]> => {
+    const before = messages.length;
+    send(message);
+    for await (const _ of on(socket, 'message', { close: ['close'] })) {
+      if (messages.length >= before + count) return messages.slice(before);
+    }
+    throw new Error('The WebSocket was closed.');
+  };
   return {
     socket,
     messages,
     send,
+    /** Sends a message. Resolves with the next `count` messages from the server. */
+    exchange,
     /** Sends a message. Resolves with the next message from the server. */
-    call: async (message: object): Promise<unknown> => {
-      send(message);
-      const [data] = (await once(socket, 'message')) as [Buffer];
-      return JSON.parse(data.toString());
-    },
+    call: async (message: object): Promise<unknown> => (await exchange(message))[0],
     /** Resolves with 101, or with the status of the rejected upgrade; 0 if the connection fails. */
     status: new Promise<number>((resolve) => {
       socket.on('open', () => resolve(101));

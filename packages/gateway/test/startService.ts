@@ -9,18 +9,18 @@ import { z } from 'zod';
 import { serve } from './servers.ts';
 import { openSocket } from './socketClient.ts';
 
-interface Counters {
-  begun: number;
+const createCounters = () => ({
+  begun: 0,
   /** The code of each abort reason, in order. */
-  readonly aborted: string[];
+  aborted: [] as string[],
   /** Streams that the gateway has closed by `return()`. */
-  discarded: number;
+  discarded: 0,
   /** Outputs of `late` that were serialized as JSON. */
-  serialized: number;
-  written: number;
+  serialized: 0,
+  written: 0,
   /** Ends the calls of `waits` and `startsLate`. */
-  readonly release: PromiseWithResolvers<void>;
-}
+  release: Promise.withResolvers<void>(),
+});
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
@@ -28,7 +28,7 @@ const t = initTRPC.meta<GatewayMeta>().create();
 const get = (path: `/${string}`, meta: GatewayMeta = {}) =>
   t.procedure.meta({ ...meta, openapi: { method: 'GET', path } });
 
-function createRouter(counters: Counters) {
+function createRouter(counters: ReturnType<typeof createCounters>) {
   const wait = async (ms: number, signal: AbortSignal | undefined) => {
     counters.begun += 1;
     signal?.addEventListener('abort', () => counters.aborted.push(codeOf(signal.reason)), { once: true });
@@ -222,14 +222,7 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 
 /** Serves a gateway with these options on the adapter of this run, until the test ends. */
 export async function startService(options: ServiceOptions = {}) {
-  const counters: Counters = {
-    begun: 0,
-    aborted: [],
-    discarded: 0,
-    serialized: 0,
-    written: 0,
-    release: Promise.withResolvers(),
-  };
+  const counters = createCounters();
   const records: RequestRecord[] = [];
   const verifiedTokens: string[] = [];
   const keys = new Map([

@@ -1,3 +1,5 @@
+import { joinBytes } from './request.ts';
+
 /** Headers of a part of a `multipart/form-data` body (RFC 7578). */
 export interface PartHead {
   readonly name: string;
@@ -43,7 +45,7 @@ export async function* parseMultipart(
   const receive = async () => {
     const chunk = await source.next();
     if (chunk.done) throw new MultipartError('The body ends before its last boundary.');
-    bytes = concatenate(bytes, chunk.value);
+    bytes = joinBytes(bytes.length === 0 ? [chunk.value] : [bytes, chunk.value]);
   };
   try {
     for (let isPreamble = true; ; isPreamble = false) {
@@ -149,11 +151,3 @@ const parameterPattern = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]*))/g;
 /** Decodes the three characters that browsers encode (HTML Standard §4.10.21.8). A backslash is not an escape. */
 const unescapeQuotes = (value: string): string =>
   value.replaceAll(/%(?:22|0D|0A)/gi, (code) => decodeURIComponent(code));
-
-function concatenate(first: Uint8Array, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  if (first.length === 0) return second;
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
-}

@@ -68,6 +68,19 @@ export const hasContentEncoding = (request: HttpRequest): boolean =>
   (request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity' ||
   request.isRepeated?.('content-encoding') === true;
 
+/** Returns the bytes of chunks, without a copy if there is only one. */
+export function joinBytes(chunks: readonly Bytes[]): Bytes {
+  const [first] = chunks;
+  if (first && chunks.length === 1) return first;
+  const bytes = new Uint8Array(chunks.reduce((size, { byteLength }) => size + byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
 /** Returns a body as a stream, read as its consumer reads. `toError` converts a failure to read it. */
 export function byteStream(
   request: HttpRequest,

@@ -1,4 +1,3 @@
-import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
@@ -10,23 +9,16 @@ const targetFile = fileURLToPath(new URL('streamTarget.ts', import.meta.url));
 /** How many streams are open at the same time. */
 const atOnce = 100;
 
-/** Opens streams, and waits for the first event of each. */
+/** Opens streams, and waits for the first event of each. Returns what disconnects their clients. */
 const openMany = (port: number, coding: string, count = atOnce) =>
   Promise.all(Array.from({ length: count }, () => openStream(port, coding)));
 
-function openStream(port: number, coding: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    let received = Buffer.alloc(0);
-    socket.on('error', reject);
-    socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      // The head, and a chunk after it.
-      const end = received.indexOf('\r\n\r\n');
-      if (end >= 0 && received.length > end + 20) resolve(socket);
-    });
-    socket.write(`GET /v1/gated HTTP/1.1\r\nhost: a\r\naccept-encoding: ${coding}\r\n\r\n`);
-  });
+async function openStream(port: number, coding: string): Promise<AbortController> {
+  const client = new AbortController();
+  const init = { headers: { 'accept-encoding': coding }, signal: client.signal };
+  const { body } = await fetch(`http://127.0.0.1:${port}/v1/gated`, init);
+  await body?.getReader().read();
+  return client;
 }
 
 it.runIf(has('a port')).each(['zstd', 'gzip', 'br'])(
@@ -37,16 +29,16 @@ it.runIf(has('a port')).each(['zstd', 'gzip', 'br'])(
     onTestFinished(() => server.stop());
     const held = () => server.call<HeldStreams>({});
     const { port } = await held();
-    const drop = async (sockets: readonly Socket[]) => {
-      for (const socket of sockets) socket.destroy();
+    const drop = async (clients: readonly AbortController[]) => {
+      for (const client of clients) client.abort();
       // Streams of clients that have left.
       await vi.waitFor(async () => expect((await held()).open).toBe(0));
     };
     await drop(await openMany(port, coding, 20));
     const before = await server.rss();
-    const sockets = await openMany(port, coding);
+    const clients = await openMany(port, coding);
     expect((await server.rss()) - before).toBeLessThan(500 * 1024 * atOnce);
-    await drop(sockets);
+    await drop(clients);
     const dropMany = async (times: number) => {
       for (let at = 0; at < times; at += 1) await drop(await openMany(port, coding));
       return (await held()).bytes;

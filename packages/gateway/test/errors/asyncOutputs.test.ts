@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { mcp } from 'trpc-gateway/mcp';
 import { call as callTool } from '@petstore/testing/mcpMessages';
 import type { Server } from '../listen.ts';
 import { needs } from '../servers.ts';
-import { socketClient } from '../socketClient.ts';
+import { openSocket } from '../socketClient.ts';
 import { openShape, startShape } from '../startShape.ts';
 import { asyncOutputs, asyncRouter, seen, type AsyncOutput } from './asyncOutputs.ts';
 
@@ -97,16 +97,14 @@ const senders = {
     return text.includes('"data",0') ? 'lines' : text;
   },
   'a WebSocket': async (server, call) => {
-    needs('WebSockets');
     const { name, path, signal } = call;
-    const client = socketClient(server);
-    onTestFinished(() => client.terminate());
-    signal?.addEventListener('abort', () => client.terminate());
+    const client = openSocket(server);
+    signal?.addEventListener('abort', () => client.socket.terminate());
     const method = typeOf(call);
-    const message = JSON.stringify({ id: 1, method, params: { path, input: { name } } });
     // A subscription begins with a message that it has started.
-    const messages = await client.exchange(message, method === 'subscription' ? 2 : 1);
-    return dataOf(JSON.parse(String(messages[method === 'subscription' ? 1 : 0])));
+    const count = method === 'subscription' ? 2 : 1;
+    const messages = await client.exchange({ id: 1, method, params: { path, input: { name } } }, count);
+    return dataOf(messages[count - 1] as Message);
   },
 } satisfies Record<string, (server: Server, call: Call) => Promise<unknown>>;
 

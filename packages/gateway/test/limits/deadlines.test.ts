@@ -159,53 +159,51 @@ it.each(['/v1/slow?ms=280', '/trpc/slow?input={"ms":280}', '/trpc/sl%6fw?input={
   },
 );
 
-describe('streams', () => {
-  it.each<[name: string, options: ServiceOptions, headers: Record<string, string>]>([
-    ['callTimeoutMs', { callTimeoutMs: 100 }, {}],
-    ['Grpc-Timeout', {}, within('100m')],
-  ])('streams and subscriptions that have started continue after %s', async (_name, options, headers) => {
-    const service = await startService(options);
-    expect(await sendTo(service, '/v1/drip', headers)).toEqual([200, '.....']);
-    for (const target of ['/v1/ticks', '/trpc/ticks']) {
-      const [, text] = await sendTo(service, target, { ...headers, accept: 'text/event-stream' });
-      expect(text).toContain('data: 5\n');
-    }
-  });
-
-  it('a call that exceeds callTimeoutMs does not end the other streams of its JSON lines', async () => {
-    const service = await startService({ callTimeoutMs: 100 });
-    const target = `/trpc/slow,count?batch=1&input=${inputOf(20_000, 400)}`;
-    const [, text] = await sendTo(service, target, jsonl);
-    expect(service.counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
-    expect(text).toContain('"error"');
-    expect(text).toContain('[[350]]');
-  });
-
-  it('a stream that a procedure returns after the 504 of its call is closed', async () => {
-    const service = await startService({ callTimeoutMs: 100 });
-    expect((await sendTo(service, '/v1/late-drip?ms=300'))[0]).toBe(504);
-    await vi.waitFor(() => expect(service.counters.discarded).toBe(1));
-  });
-
-  it('a call of JSON lines counts towards maxInFlight until it ends', async () => {
-    const { send } = await startService({ maxInFlight: 1 });
-    const response = await send(`/trpc/stubborn?batch=1&input=${inputOf(3000)}`, { headers: jsonl });
-    expect((await send('/trpc/list?batch=1', { headers: jsonl })).status).toBe(503);
-    await response.body?.cancel();
-  });
-
-  it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
-    'GET %s counts as a call in flight until its subscription starts',
-    async (target) => {
-      const { send, gateway } = await startService();
-      const opening = send(target, { headers: { accept: 'text/event-stream' } });
-      await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
-      const response = await opening;
-      await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
-      await response.body?.cancel();
-    },
-  );
+it.each<[name: string, options: ServiceOptions, headers: Record<string, string>]>([
+  ['callTimeoutMs', { callTimeoutMs: 100 }, {}],
+  ['Grpc-Timeout', {}, within('100m')],
+])('streams and subscriptions that have started continue after %s', async (_name, options, headers) => {
+  const service = await startService(options);
+  expect(await sendTo(service, '/v1/drip', headers)).toEqual([200, '.....']);
+  for (const target of ['/v1/ticks', '/trpc/ticks']) {
+    const [, text] = await sendTo(service, target, { ...headers, accept: 'text/event-stream' });
+    expect(text).toContain('data: 5\n');
+  }
 });
+
+it('a call that exceeds callTimeoutMs does not end the other streams of its JSON lines', async () => {
+  const service = await startService({ callTimeoutMs: 100 });
+  const target = `/trpc/slow,count?batch=1&input=${inputOf(20_000, 400)}`;
+  const [, text] = await sendTo(service, target, jsonl);
+  expect(service.counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
+  expect(text).toContain('"error"');
+  expect(text).toContain('[[350]]');
+});
+
+it('a stream that a procedure returns after the 504 of its call is closed', async () => {
+  const service = await startService({ callTimeoutMs: 100 });
+  expect((await sendTo(service, '/v1/late-drip?ms=300'))[0]).toBe(504);
+  await vi.waitFor(() => expect(service.counters.discarded).toBe(1));
+});
+
+it('a call of JSON lines counts towards maxInFlight until it ends', async () => {
+  const { send } = await startService({ maxInFlight: 1 });
+  const response = await send(`/trpc/stubborn?batch=1&input=${inputOf(3000)}`, { headers: jsonl });
+  expect((await send('/trpc/list?batch=1', { headers: jsonl })).status).toBe(503);
+  await response.body?.cancel();
+});
+
+it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
+  'GET %s counts as a call in flight until its subscription starts',
+  async (target) => {
+    const { send, gateway } = await startService();
+    const opening = send(target, { headers: { accept: 'text/event-stream' } });
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
+    const response = await opening;
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
+    await response.body?.cancel();
+  },
+);
 
 it('a timeout is reported once for each call of a batch, also if the calls throw when their signals abort', async () => {
   const reported: string[] = [];

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { measures } from '@petstore/testing/slowness';
 import { initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
@@ -8,7 +9,7 @@ import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { currentHeaders, currentMeta, post } from '@petstore/testing/mcpMessages';
 import { has, serve } from '../servers.ts';
-import { socketClient } from '../socketClient.ts';
+import { openSocket } from '../socketClient.ts';
 
 /** Maximum processor time of a request, in milliseconds, with its client, which runs in the same process. */
 const maxMs = 250;
@@ -138,7 +139,6 @@ const router = t.router(
 );
 
 let server: Server;
-let socket: ReturnType<typeof socketClient>;
 beforeAll(async () => {
   const gateway = await createGateway({
     router,
@@ -148,12 +148,8 @@ beforeAll(async () => {
     onError: () => {},
   });
   server = await serve(gateway);
-  socket = socketClient(server);
 });
-afterAll(async () => {
-  socket.terminate();
-  await server.close();
-});
+afterAll(() => server.close());
 
 const fetched = async (path: string, init: RequestInit) =>
   (await server.fetch(`${server.origin}${path}`, { method: 'POST', ...init })).text();
@@ -180,9 +176,11 @@ const protocols: Readonly<Record<string, (input: Input, path: string) => Promise
     return fetched(`/v1/${path}`, { body });
   },
   async 'a WebSocket'({ written }, path) {
-    const params = `{"path":"${path}","input":{"value":${written}}}`;
-    const [response] = await socket.exchange(`{"id":1,"method":"mutation","params":${params}}`);
-    return String(response);
+    const { messages, socket, status } = openSocket(server);
+    await status;
+    socket.send(`{"id":1,"method":"mutation","params":{"path":"${path}","input":{"value":${written}}}}`);
+    await once(socket, 'message');
+    return JSON.stringify(messages[0]);
   },
 };
 const protocolsOf = (input: Input) =>

@@ -1,10 +1,9 @@
 import { type ErrorFormat, problemDetails } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { needs } from '../servers.ts';
-import { socketClient } from '../socketClient.ts';
+import { openSocket } from '../socketClient.ts';
 import { startService } from '../startService.ts';
 import { startShape } from '../startShape.ts';
 
@@ -244,14 +243,11 @@ it('the error that ends server-sent events is replaced if it is larger than maxR
 });
 
 it('the results of one WebSocket message count together, those of several messages and events do not', async () => {
-  needs('WebSockets');
   const { server } = await start();
-  const client = socketClient(server);
-  onTestFinished(() => client.terminate());
+  const client = openSocket(server);
   const send = async (...calls: readonly Call[]) => {
     const messages = calls.map(([path, input], id) => ({ id, method: 'query', params: { path, input } }));
-    const received = await client.exchange(JSON.stringify(messages), calls.length);
-    const results = received.map((data) => JSON.parse(String(data)) as { readonly id: number });
+    const results = (await client.exchange(messages, calls.length)) as { readonly id: number }[];
     return statuses(results.toSorted((one, other) => one.id - other.id));
   };
   const together = await send(

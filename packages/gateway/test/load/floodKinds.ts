@@ -1,5 +1,5 @@
-import { createHead, getAll, getOne, listTools } from './requests.ts';
-import { socketFloods } from './socketFloodKinds.ts';
+import { frame } from '@petstore/testing/webSocketFrames';
+import { apiKey, createHead, getAll, getOne, listTools } from './requests.ts';
 
 /** Each connection sends `head` once and then repeats `block` as fast as the server reads. It reads nothing itself. */
 export interface Flood {
@@ -18,8 +18,6 @@ const withFraming = (head: string, framing: string) => head.replace(/Content-Len
 const withoutKey = (head: string) => head.replace(/Authorization: .*\r\n/, '');
 const chunkedHead = `${withFraming(createHead, 'Transfer-Encoding: chunked')}\r\n`;
 const endlessHead = `${withFraming(createHead, 'Content-Length: 999999999')}\r\n`;
-const oneByteChunks = '1\r\nx\r\n'.repeat(10_000);
-const filler = 'x'.repeat(65_536);
 
 const request = (requestLine: string, headers = '') =>
   `${requestLine} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
@@ -47,9 +45,45 @@ const preflight = request(
   'OPTIONS /v1/pets',
   'Origin: https://other.example\r\nAccess-Control-Request-Method: POST\r\n',
 );
-const upgrade = request(
-  'GET /trpc',
-  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://other.example\r\n',
+const upgrade = (header: string, target = '/trpc') =>
+  request(
+    `GET ${target}`,
+    `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${header}`,
+  );
+/** The request that opens a WebSocket with a valid key. The frames of a flood follow its response. */
+const upgradeHead = upgrade(`Authorization: Bearer ${apiKey}\r\n`);
+/** That of a WebSocket whose key is to follow. */
+const upgradeWithoutKey = upgrade('', '/trpc?connectionParams=1');
+
+/** A flood of messages on 10 WebSockets: `times` of them are written at once, again and again. */
+const messages = (text: string, times: number): Flood => ({
+  connections: 10,
+  head: upgradeHead,
+  block: frame(text).toString('latin1').repeat(times),
+});
+
+const call = (path: string, id = 1, method = 'query', input: object = { petId: 1 }) => ({
+  id,
+  method,
+  params: { path, input },
+});
+const batchOf = (path: string, method = 'query') =>
+  JSON.stringify(Array.from({ length: 2000 }, (_, id) => call(path, id, method)));
+
+/** 250 WebSockets that send a block once and read nothing. Opening them at once again would be another flood. */
+const held = (frames: readonly Uint8Array[], head = upgradeHead): Flood => ({
+  connections: 250,
+  head,
+  block: Buffer.concat(frames).toString('latin1'),
+  isOnce: true,
+  reopenMs: 1000,
+});
+/** All but the last byte of a message of 3.9 MB. */
+const unfinished = [frame('x'.repeat(3_899_999), { length: 3_900_000 })];
+const pings = Array.from({ length: 500 }, () => frame('x'.repeat(120), { opcode: 9 }));
+/** 40 calls with a response of 130 KB each. */
+const largeCalls = Array.from({ length: 40 }, (_, id) =>
+  frame(JSON.stringify(call('listPets', id, 'query', { limit: 14 }))),
 );
 
 export const floods = {
@@ -68,7 +102,7 @@ export const floods = {
   'pipelined preflights of another origin': pipelined(preflight, 20),
   'pipelined requests without Host (400)': pipelined('GET /healthz HTTP/1.1\r\n\r\n', 20),
   'pipelined requests that are not HTTP': pipelined('no HTTP\r\n\r\n', 20),
-  'pipelined upgrades of another origin': pipelined(upgrade, 20, 500),
+  'pipelined upgrades of another origin': pipelined(upgrade('Origin: https://other.example\r\n'), 20, 500),
   'pipelined requests with long targets (414)': pipelined(request(`GET /${'x'.repeat(17_000)}`), 10, 10),
   'pipelined requests with many headers (431)': pipelined(
     request('GET /healthz', 'x: y\r\n'.repeat(3000)),
@@ -90,26 +124,23 @@ export const floods = {
     block: 'x',
     pauseMs: 10,
   },
-  'chunks of one byte with a key': { connections: 4, head: chunkedHead, block: oneByteChunks },
-  'chunks of one byte without a key': {
-    connections: 4,
-    head: withoutKey(chunkedHead),
-    block: oneByteChunks,
-  },
   'a chunk of 100 bytes every 2 ms with a key on 100 connections': {
     connections: 100,
     head: chunkedHead,
     block: `64\r\n${'x'.repeat(100)}\r\n`,
     pauseMs: 2,
   },
-  'endless bodies without a key': { connections: 10, head: withoutKey(endlessHead), block: filler },
-  'endless bodies with a key': { connections: 10, head: endlessHead, block: filler },
-  'endless chunked bodies with a key': {
-    connections: 10,
-    head: chunkedHead,
-    block: `10000\r\n${filler}\r\n`,
-  },
-  ...socketFloods,
+  // 65,714 malformed messages are 460 KB, one read of uWebSockets.js.
+  'malformed messages on 10 WebSockets': messages('{', 65_714),
+  'PING messages on 10 WebSockets': messages('PING', 40_000),
+  'queries on 10 WebSockets': messages(JSON.stringify(call('getPet')), 5000),
+  'messages of 2,000 queries on 10 WebSockets': messages(batchOf('getPet'), 2),
+  'messages of 2,000 unknown subscriptions on 10 WebSockets': messages(batchOf('none', 'subscription'), 2),
+  'WebSockets that send no key': held([], upgradeWithoutKey),
+  'WebSockets that do not finish a message of 3.9 MB': held(unfinished),
+  'WebSockets without a key that do not finish a message of 3.9 MB': held(unfinished, upgradeWithoutKey),
+  'WebSockets that ping and do not read': { ...held(pings), connections: 50 },
+  'WebSockets that do not read their responses': held(largeCalls),
 } satisfies Record<string, Flood>;
 
 export type FloodName = keyof typeof floods;

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runtimesToTest } from '@petstore/testing/runtimes';
@@ -55,30 +53,15 @@ async function visitHealth(port: number, until: Promise<unknown>) {
   let unanswered = 0;
   const state = { isFinished: false };
   const finished = until.then(() => (state.isFinished = true));
-  let socket: Socket | undefined;
   while (!state.isFinished) {
     const begun = performance.now();
-    if (socket === undefined || socket.destroyed) {
-      socket = connect(port, '127.0.0.1');
-      socket.on('error', () => {});
-    }
-    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    const response = new AbortController();
-    const { signal } = response;
-    const hasResponse = await Promise.race([
-      once(socket, 'data', { signal }).then(() => true),
-      once(socket, 'close', { signal }).then(() => false),
-      sleep(maxWaitMs, false, { signal }),
-    ]).catch(() => false);
-    response.abort();
-    if (!hasResponse) {
-      unanswered += 1;
-      socket.destroy();
-    }
+    const signal = AbortSignal.timeout(maxWaitMs);
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
+    if (response?.status !== 200) unanswered += 1;
+    await response?.text();
     worstWaitMs = Math.max(worstWaitMs, performance.now() - begun);
     await sleep(10);
   }
-  socket?.destroy();
   await finished;
   return { worstWaitMs, unanswered };
 }

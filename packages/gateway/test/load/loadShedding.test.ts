@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { needs } from '../servers.ts';
 import { validKey, startService, type ServiceOptions } from '../startService.ts';
 import { bearer } from 'trpc-gateway';
@@ -14,19 +14,19 @@ function blockEventLoop() {
   while (performance.now() < end);
 }
 
-const startSlow = (options: ServiceOptions = {}) => {
+async function startSlow(options: ServiceOptions = {}) {
   needs('load shedding');
-  return startService({
+  const verify = vi.fn((token: string) => {
+    blockEventLoop();
+    return token === 'good-key' ? { name: 'Ada' } : undefined;
+  });
+  const service = await startService({
     maxQueueMs: 50,
-    authentication: bearer({
-      verify(token) {
-        blockEventLoop();
-        return token === 'good-key' ? { name: 'Ada' } : undefined;
-      },
-    }),
+    authentication: bearer({ verify: (token) => verify(token) }),
     ...options,
   });
-};
+  return { ...service, verify };
+}
 
 const repeat = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -49,27 +49,18 @@ const isRejected = ({ status }: Response) => status === 503;
 const message = 'The server is overloaded. Try again later.';
 
 it('a REST request over maxQueueMs gets 503 with Retry-After before its credential is verified', async () => {
-  let verifyCalls = 0;
-  const { send: call, records } = await startSlow({
-    cors: { origins: ['https://pets.example'] },
-    authentication: bearer({
-      verify() {
-        verifyCalls += 1;
-        blockEventLoop();
-        return { name: 'Ada' };
-      },
-    }),
-  });
-  const responses = await overload(() => call('/v1/list', { headers: { origin: 'https://pets.example' } }));
+  const origin = 'https://pets.example';
+  const { send, records, verify } = await startSlow({ cors: { origins: [origin] } });
+  const responses = await overload(() => send('/v1/list', { headers: { origin } }));
   const rejected = responses.filter(isRejected);
   expect(rejected.length).toBeGreaterThan(0);
-  expect(verifyCalls).toBe(responses.length - rejected.length);
+  expect(verify).toHaveBeenCalledTimes(responses.length - rejected.length);
   for (const { headers } of rejected) {
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/json',
       'retry-after': '1',
       'x-request-id': expect.any(String),
-      'access-control-allow-origin': 'https://pets.example',
+      'access-control-allow-origin': origin,
     });
   }
   // Rejections share a response body and headers, but each has a unique request id.

@@ -64,34 +64,19 @@ export function mutation(seed: number, index: number): readonly string[] {
     const starts = [...bytes.matchAll(/\r\n/g)].map((match) => match.index + 2);
     return starts.length === 0 ? 0 : random.pick(starts);
   };
-  for (let left = 1 + next(4); left > 0; left -= 1) {
-    const at = next(bytes.length + 1);
-    switch (next(8)) {
-      case 0:
-        change(at, 1, String.fromCharCode(next(256)));
-        break;
-      case 1:
-        change(at, 0, random.pick(fragments));
-        break;
-      // Inserted at the start of a line: random bytes inside a word are rejected early and reach little code.
-      case 2:
-      case 3:
-        change(lineStart(), 0, random.pick(fragments));
-        break;
-      case 4:
-        change(at, 1 + next(12), '');
-        break;
-      case 5:
-        change(at, 0, bytes.slice(at, at + 1 + next(40)));
-        break;
-      case 6:
-        change(lineStart(), 0, bytes.slice(lineStart(), lineStart() + next(60)));
-        break;
-      case 7:
-        bytes += random.pick(validRequests);
-        break;
-    }
-  }
+  const insertAtLineStart = () => change(lineStart(), 0, random.pick(fragments));
+  const changes: readonly ((at: number) => void)[] = [
+    (at) => change(at, 1, String.fromCharCode(next(256))),
+    (at) => change(at, 0, random.pick(fragments)),
+    // Twice: random bytes inside a word are rejected early and reach little code.
+    insertAtLineStart,
+    insertAtLineStart,
+    (at) => change(at, 1 + next(12), ''),
+    (at) => change(at, 0, bytes.slice(at, at + 1 + next(40))),
+    () => change(lineStart(), 0, bytes.slice(lineStart(), lineStart() + next(60))),
+    () => void (bytes += random.pick(validRequests)),
+  ];
+  for (let left = 1 + next(4); left > 0; left -= 1) random.pick(changes)(next(bytes.length + 1));
   if (next(3) !== 0) return [bytes];
   const cuts = Array.from({ length: 1 + next(4) }, () => next(bytes.length + 1)).toSorted((a, b) => a - b);
   return [0, ...cuts].map((from, at) => bytes.slice(from, cuts[at])).filter((piece) => piece !== '');

@@ -2,8 +2,6 @@
 export interface RawCase {
   /** A sentence of the specification. */
   readonly name: string;
-  /** The requirement, and the section of the RFC. */
-  readonly rule: string;
   /** The sent bytes, one character per byte. */
   readonly bytes: string;
   /** The requests, as method and target, that a strict reader finds in the bytes. No others may be handled. */
@@ -25,11 +23,12 @@ interface Differences {
   readonly older?: string;
 }
 
-type Row = readonly [rule: string, name: string, bytes: string, differences?: Differences];
+/** A comment before a row, and those after it, has the requirement, and the section of the RFC. */
+type Row = readonly [name: string, bytes: string, differences?: Differences];
 
 /** Builds the cases that a server treats alike. */
 export const rawCases = (
-  common: Omit<RawCase, 'rule' | 'name' | 'bytes' | 'differences'>,
+  common: Omit<RawCase, 'name' | 'bytes' | 'differences'>,
   rows: readonly Row[],
 ): readonly RawCase[] =>
-  rows.map(([rule, name, bytes, differences = {}]) => ({ ...common, rule, name, bytes, differences }));
+  rows.map(([name, bytes, differences = {}]) => ({ ...common, name, bytes, differences }));

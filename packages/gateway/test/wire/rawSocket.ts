@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** Returns the bytes of a request, for tests that send what HTTP clients cannot. */
@@ -25,10 +26,20 @@ export function rawSocket(port: number, bytes: string): Socket {
   return socket;
 }
 
+/** Sends bytes on a new connection. Resolves with the first bytes of the response; `undefined` if there is none. */
+export async function firstBytesOf(port: number, bytes: string): Promise<string | undefined> {
+  const socket = rawSocket(port, bytes);
+  const closed = once(socket, 'close').then(() => []);
+  const [first] = (await Promise.race([once(socket, 'data'), closed])) as [Buffer?];
+  socket.destroy();
+  return first?.toString();
+}
+
 /** Returns the upgrade request of a WebSocket client. */
-export const upgradeRequest = (target: string): string =>
+export const upgradeRequest = (target: string, headers: RawParts['headers'] = {}): string =>
   rawRequest(target, {
     headers: {
+      ...headers,
       connection: 'Upgrade',
       upgrade: 'websocket',
       'sec-websocket-version': '13',

@@ -6,7 +6,7 @@ let keyCount = 0;
 const newKey = () => `key-${process.pid}-${(keyCount += 1)}`;
 
 const pet = { name: 'Ada', categoryId: 3 };
-const keyHeader = (key: string) => ({ headers: [['Idempotency-Key', key]] as const });
+const keyHeader = (key: string) => ({ headers: { 'idempotency-key': key } });
 
 /** Declares the cases about `Idempotency-Key`: docs/decisions.md#repeated-creates. Its forms are those of packages/gateway/test. */
 export function idempotencyCases(subject: Subject): void {

@@ -42,8 +42,6 @@ export class BunResponder extends ServiceResponder {
   readonly #settings: ServeSettings;
   readonly #keepAliveSeconds: number;
   #server: NativeServer | undefined;
-  /** Number of requests and closed WebSockets whose calls are running, also if their client has disconnected. */
-  #running = 0;
   /** Requests whose response was not ready at once, since the last call of `#keepWaiting`. */
   readonly #waiting: BunRequest[] = [];
 
@@ -55,14 +53,7 @@ export class BunResponder extends ServiceResponder {
   }
 
   get inFlight(): number {
-    return Math.max(this.#server?.pendingRequests ?? 0, this.#running);
-  }
-
-  /** Counts work as in flight until its promise settles. */
-  count(work: Promise<unknown>): void {
-    this.#running += 1;
-    const onEnd = () => (this.#running -= 1);
-    work.then(onEnd, onEnd);
+    return Math.max(this.#server?.pendingRequests ?? 0, this.running);
   }
 
   receive(native: NativeRequest, server: NativeServer): Outcome {
@@ -134,10 +125,10 @@ export class BunResponder extends ServiceResponder {
   }
 
   #respondLater(request: BunRequest, pending: Promise<HttpResponse>): Promise<Response> {
-    this.#running += 1;
+    this.running += 1;
     if (this.#waiting.push(request) === 1) setTimeout(() => this.#keepWaiting(), keepAfterMs);
     const finish = (ready: HttpResponse) => {
-      this.#running -= 1;
+      this.running -= 1;
       request.hasResponse = true;
       return this.#respond(request, ready);
     };
@@ -185,14 +176,14 @@ export class BunResponder extends ServiceResponder {
   /** Returns a body that counts as in flight until it ends, and ends the connection of a client that does not read. */
   #stream(request: BunRequest, body: BodyStream): BodyStream {
     request.keep();
-    this.#running += 1;
+    this.running += 1;
     this.streams.add(body);
     if (this.isDraining) body.end?.();
     let timer: NodeJS.Timeout | undefined;
     const reported = reportedStream(body, () => {
       clearTimeout(timer);
       this.streams.delete(body);
-      this.#running -= 1;
+      this.running -= 1;
       request.release(this.#keepAliveSeconds);
     });
     return {

@@ -121,8 +121,4 @@ describe.runIf(onBun)('on Bun', () => {
     });
     expect(await Promise.all(bodies)).toEqual(['late', 'soonlate']);
   });
-
-  it('the server has no reloadCertificate', async () => {
-    expect(await listen(() => ok())).not.toHaveProperty('reloadCertificate');
-  });
 });

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { collectGarbage } from '@petstore/testing/collectGarbage';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../http/response.ts';
-import { dial, listenOn, get, ok, post, streamOf, until } from '../serve/testing/dial.ts';
+import { dial, listenOn, get, ok, post, recorded, streamOf, until } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -69,12 +69,9 @@ it.each([
 ])(
   'rejectHttp responds to input that %s, and the connection closes, without a response while an earlier request is handled',
   async (_what, input) => {
-    const handled: string[] = [];
+    const { handle, handled } = recorded(() => new Promise(() => {}));
     const listening = await listen({
-      handle: ({ path }) => {
-        handled.push(path);
-        return new Promise(() => {});
-      },
+      handle,
       rejectHttp: (_request, { code, status }) => ({ ...ok(`mine: ${code}`), status }),
     });
     const [alone, behind] = [await dial(listening, input), await dial(listening, get('/first') + input)];
@@ -187,11 +184,8 @@ it('200 connections that pipeline 20 requests for 900 kB and read nothing take a
 });
 
 it('requests after one that ends its connection are not handled, and more than 100 of them close it at once', async () => {
-  const handled: string[] = [];
-  const listening = await listen(({ path }) => {
-    handled.push(path);
-    return ok(path);
-  });
+  const { handle, handled } = recorded(({ path }) => ok(path));
+  const listening = await listen(handle);
   const withoutHost = 'GET / HTTP/1.1\r\n\r\n';
   const [few, many] = [await dial(listening), await dial(listening)];
   few.socket.write(withoutHost + get('/more').repeat(100));
@@ -266,8 +260,9 @@ it.each<[when: string, requestText: string]>([
 });
 
 // `ulimit` is a command of the shell.
-describe.runIf(process.platform === 'linux')('file descriptors', () => {
-  it('a process without free file descriptors serves again after connections have closed', async () => {
+it.runIf(process.platform === 'linux')(
+  'a process without free file descriptors serves again after connections have closed',
+  async () => {
     const script = `
       import { serve } from '${new URL('index.ts', import.meta.url).href}';
       import { connect } from 'node:net';
@@ -284,8 +279,8 @@ describe.runIf(process.platform === 'linux')('file descriptors', () => {
     const node = `exec "${process.execPath}" --conditions=trpc-gateway-source --input-type=module -e "$0"`;
     const { stdout } = await promisify(execFile)('sh', ['-c', `ulimit -n 80; ${node}`, script]);
     expect(stdout).toBe('served true\n');
-  });
-});
+  },
+);
 
 it('on a Node without shouldUpgradeCallback, serve warns that there are no WebSockets and serves all else', async () => {
   // As in Node 24.8: `createServer` sets it on each server.

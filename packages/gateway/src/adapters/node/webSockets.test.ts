@@ -96,11 +96,25 @@ it('a WebSocket receives a message in fragments with pings between them, up to m
   await until(() => expect(text()).toContain('The message is larger than 10 bytes.'));
 });
 
-it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
+it.each<[what: string, send: (socket: Socket) => void]>([
+  [
+    'a message in too many fragments',
+    (socket) => {
+      const empty = frame('', { opcode: 0, fin: false });
+      socket.write(Buffer.concat([frame('', { fin: false }), ...Array.from({ length: 100 }, () => empty)]));
+    },
+  ],
+  [
+    'a frame in too many packets',
+    (socket) => {
+      socket.setNoDelay().write(frame('x'.repeat(1024)).subarray(0, 8));
+      const send = setInterval(() => socket.write('x'), 2);
+      onTestFinished(() => clearInterval(send));
+    },
+  ],
+])('a WebSocket is closed with 1008 for %s', async (_what, send) => {
   const { bytes, server, socket } = await open({ maxMessageSize: 1024 });
-  socket.write(frame('', { fin: false }));
-  const empty = frame('', { opcode: 0, fin: false });
-  socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
+  send(socket);
   await until(() => expect(server.events).toEqual(['closed']));
   await until(() => expect(closeCodeOf(bytes())).toBe(1008));
 });
@@ -127,16 +141,6 @@ it('the connection of a client that sends more than 100 messages after the serve
   socket.write(late);
   await until(() => expect(socket.destroyed).toBe(true));
   expect(server.events).toEqual(['closed']);
-});
-
-it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
-  const { bytes, server, socket } = await open({ maxMessageSize: 1024 });
-  socket.setNoDelay();
-  socket.write(frame('x'.repeat(1024)).subarray(0, 8));
-  const send = setInterval(() => socket.write('x'), 2);
-  onTestFinished(() => clearInterval(send));
-  await until(() => expect(server.events).toEqual(['closed']));
-  await until(() => expect(closeCodeOf(bytes())).toBe(1008));
 });
 
 it('a WebSocket is closed when the client ends the connection, even with unsent bytes', async () => {

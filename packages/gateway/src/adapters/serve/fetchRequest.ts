@@ -1,5 +1,5 @@
 // Hot path: one object per request.
-import { BodyTooLargeError, type Bytes, type HttpRequest } from '../../http/request.ts';
+import { BodyTooLargeError, type Bytes, type HttpRequest, joinBytes } from '../../http/request.ts';
 
 /** Number of chunks of a body that are joined: unjoined, chunks of one byte take some 200 times their bytes. */
 const joinedChunks = 64;
@@ -72,13 +72,13 @@ export class FetchRequest implements HttpRequest {
     try {
       for (let chunk = await reader.read(); chunk; chunk = await reader.read()) {
         if (chunks.push(chunk) < joinedChunks) continue;
-        parts.push(join(chunks));
+        parts.push(joinBytes(chunks));
         chunks = [];
       }
     } finally {
       reader.close();
     }
-    return join([...parts, ...chunks]);
+    return joinBytes([...parts, ...chunks]);
   }
 
   async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
@@ -161,17 +161,4 @@ function requireBytes(chunk: unknown): Bytes {
   const { buffer, byteLength, byteOffset } = chunk;
   const bytes = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
   return buffer.byteLength === byteLength ? bytes : bytes.slice();
-}
-
-/** Returns the bytes of chunks, without a copy if there is only one. */
-function join(chunks: readonly Bytes[]): Bytes {
-  const [first] = chunks;
-  if (first && chunks.length === 1) return first;
-  const bytes = new Uint8Array(chunks.reduce((size, { byteLength }) => size + byteLength, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }

@@ -2,7 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
-import { adapters, blockFor, chunkedPost, dial, get, ok, post, streamOf, until } from './testing/dial.ts';
+import {
+  adapters,
+  blockFor,
+  chunkedPost,
+  dial,
+  get,
+  ok,
+  post,
+  recorded,
+  streamOf,
+  until,
+} from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   it('100 connections with a request of 10 ms each let another client in within a few turns', async () => {
@@ -66,12 +77,11 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   ])(
     'pipelined requests that take 2 ms each and are answered %s let another client in after some 20 ms',
     async (_what, status, request) => {
-      const handled: string[] = [];
-      const listening = await listen(({ path }) => {
-        handled.push(path);
+      const { handle, handled } = recorded(({ path }) => {
         if (path === '/slow') blockFor(2);
         return { ...ok(path), status };
       });
+      const listening = await listen(handle);
       const [client, other] = [await dial(listening), await dial(listening)];
       client.socket.write(request.repeat(60));
       await until(() => expect(handled).toContain('/slow'));

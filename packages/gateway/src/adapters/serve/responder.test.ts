@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { slowness } from '@petstore/testing/slowness';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { adapters, dial, get, ok, streamed, streamOf, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
@@ -15,7 +16,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     );
     const { socket } = await dial(listening, get('/'));
     socket.pause();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     expect(pulled).toBeLessThan(60);
     let received = 0;
     socket.on('data', (data) => (received += data.length));
@@ -56,16 +57,13 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       return { ...client, requestCount };
     };
     /** Whether the number of handled requests reaches `count` soon. */
-    const handles = (count: number) =>
-      vi
-        .waitFor(() => expect(handled).toBeGreaterThanOrEqual(count), {
-          timeout: 300 * slowness,
-          interval: 1,
-        })
-        .then(
-          () => true,
-          () => false,
-        );
+    const handles = async (count: number) => {
+      for (let left = 300 * slowness; left > 0; left -= 1) {
+        if (handled >= count) return true;
+        await sleep(1);
+      }
+      return false;
+    };
     return { listening, fill, handled: () => handled, handles };
   }
 

@@ -36,8 +36,6 @@ export interface BodySink {
  * @template Head status and headers of a response, as the adapter writes them
  */
 export abstract class Responder<Request extends ServerRequest, Head> extends ServiceResponder {
-  /** Number of requests whose response has not ended, or whose client has disconnected while their calls still run. */
-  inFlight = 0;
   protected readonly maxUnsentSize: number;
   /** Bytes of responses that wait for clients to read them, without streams. */
   protected unsentBytes = 0;
@@ -45,6 +43,10 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
   constructor(service: Service, maxUnsentSize = Infinity) {
     super(service);
     this.maxUnsentSize = maxUnsentSize;
+  }
+
+  get inFlight(): number {
+    return this.running;
   }
 
   /** Converts status and headers. Returns `undefined` for a header that must not be written. */
@@ -89,14 +91,14 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
     if (action === 'close' || this.isExpired) return request.controlBody('close');
     const isDelayed = action === 'delay';
     if (!isDelayed && (request.bodyLength === 0 || !request.hasSmallBody)) return this.#handle(request);
-    this.inFlight += 1;
+    this.running += 1;
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
       if (!request.isAborted) {
         if (this.isExpired) this.respond(request, unavailableTo(request, stoppingRejection, this.rejectHttp));
         else this.#handle(request);
       }
-      this.inFlight -= 1;
+      this.running -= 1;
     };
     if (!isDelayed) return request.whenBodyReceived(handle);
     request.keep();
@@ -116,13 +118,6 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
       if (!request.hasEnded) request.controlBody('close');
     };
     this.count(work.catch(closeIfUnended));
-  }
-
-  /** Counts work as in flight until its promise settles. */
-  count(work: Promise<void>): void {
-    this.inFlight += 1;
-    const onEnd = () => (this.inFlight -= 1);
-    work.then(onEnd, onEnd);
   }
 
   /** Sends a response (500 if invalid), small ones at once. In the parser's callback or `writeLater` only. */
@@ -198,12 +193,12 @@ export abstract class Responder<Request extends ServerRequest, Head> extends Ser
 
   #respondWhenReady(request: Request, response: Promise<HttpResponse>): void {
     request.keep();
-    this.inFlight += 1;
+    this.running += 1;
     const respond = (ready: HttpResponse) => {
       try {
         this.respondLater(request, ready);
       } finally {
-        this.inFlight -= 1;
+        this.running -= 1;
       }
     };
     response.then(respond, () => respond(internalErrorResponse));

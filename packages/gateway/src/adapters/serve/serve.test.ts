@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
+import { reservePort } from './reservePort.ts';
 import { serveSettings } from './serveOptions.ts';
 import {
   adapters,
@@ -14,6 +15,7 @@ import {
   get,
   ok,
   post,
+  recorded,
   streamed,
   takenPort,
   until,
@@ -28,22 +30,12 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   it('a request can be read after its handler has returned', async () => {
     const listening = await listen(async (request) => {
       await new Promise(setImmediate);
-      const headers = Object.fromEntries(request.headers());
-      return ok(
-        JSON.stringify([
-          request.method,
-          request.path,
-          request.query,
-          request.header('x-a'),
-          headers['x-a'],
-          request.header('none'),
-        ]),
-      );
+      const { method, path, query } = request;
+      const [own, none] = [request.header('x-a'), request.header('none')];
+      return ok(JSON.stringify([method, path, query, own, new Map(request.headers()).get('x-a'), none]));
     });
-    const { text: received } = await dial(
-      listening,
-      'GET /a%20b?c=%20d HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n',
-    );
+    const bytes = 'GET /a%20b?c=%20d HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n';
+    const { text: received } = await dial(listening, bytes);
     await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
   });
 
@@ -135,64 +127,41 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     await closed;
   });
 
-  it('after the deadline, while the last event of a stream is sent, a request on an open connection does not run', async () => {
-    const expired = Promise.withResolvers<void>();
+  it('after the deadline, while the last event of a stream is sent, requests on open connections and those that wait for a later turn do not run', async () => {
     const { last, stream } = createStream();
-    const paths: string[] = [];
-    const listening = await listen(({ path }) => {
-      paths.push(path);
-      return ok(path === '/stream' ? Object.assign(stream, { expire: expired.resolve }) : 'x');
-    });
-    const [streaming, kept] = [await dial(listening), await dial(listening)];
-    streaming.socket.write(get('/stream'));
-    await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
-    kept.socket.write(get('/before'));
-    await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
-    const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
-    await expired.promise;
-    kept.socket.write(getEvents('/after'));
-    await kept.closed;
-    last.resolve();
-    expect(await closes).toBe(1);
-    expect(paths).toEqual(['/stream', '/before']);
-    expect(statusesOf(kept.text())).not.toContain('503');
-  });
-
-  it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
-    const { last, stream } = createStream();
-    let slow = 0;
+    const slow = () => handled.filter((path) => path === '/slow').length;
     let slowAtDeadline: number | undefined;
-    const expire = () => (slowAtDeadline = slow);
-    const handle = ({ path }: HttpRequest) => {
-      if (path === '/slow') {
-        slow += 1;
-        blockFor(20);
-      }
+    const expire = () => (slowAtDeadline = slow());
+    const { handle, handled } = recorded(({ path }) => {
+      if (path === '/slow') blockFor(20);
       return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
-    };
+    });
     const headers = [['access-control-allow-origin', 'https://shop.example']] as const;
     const listening = await listen({ handle, rejectHttp: (_request, { status }) => ({ status, headers }) });
-    const streaming = await dial(listening);
+    const [streaming, kept] = [await dial(listening), await dial(listening)];
     const clients = await Promise.all(Array.from({ length: 50 }, () => dial(listening)));
     streaming.socket.write(get('/stream'));
     await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
-    for (const { socket } of clients) socket.write(get('/first'));
+    for (const { socket } of [kept, ...clients]) socket.write(get('/first'));
     await until(() => {
-      for (const client of clients) expect(client.text()).toContain('/first');
+      for (const client of [kept, ...clients]) expect(client.text()).toContain('/first');
     });
     for (const { socket } of clients) socket.write(getEvents('/slow'));
-    await until(() => expect(slow).toBeGreaterThan(0));
+    await until(() => expect(slow()).toBeGreaterThan(0));
     const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
     await until(() => expect(slowAtDeadline).toBeDefined());
-    await Promise.all(clients.map(({ closed }) => closed));
+    kept.socket.write(getEvents('/after'));
+    await Promise.all([kept, ...clients].map(({ closed }) => closed));
     last.resolve();
-    await closes;
+    // A server stops once.
+    expect(await listening.close()).toBe(await closes);
+    expect(handled).not.toContain('/after');
     expect(slowAtDeadline).toBeLessThan(50);
-    expect(slow).toBe(slowAtDeadline);
+    expect(slow()).toBe(slowAtDeadline);
     const ended = clients.filter((client) => /^retry: /m.test(client.text()));
     expect(ended.length).toBeGreaterThan(0);
     for (const { text: received } of ended) expect(received()).toContain('https://shop.example');
-    for (const client of clients) expect(statusesOf(client.text())).not.toContain('503');
+    for (const client of [kept, ...clients]) expect(statusesOf(client.text())).not.toContain('503');
   });
 
   it('close resolves even if nothing else keeps the process alive', async () => {
@@ -260,10 +229,11 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   });
 
   it('serve rejects with in-use on the port of another server of Node or uWebSockets.js', async () => {
-    for (const port of [await takenPort(), (await listen(() => ok())).port]) {
-      await expect(serve({ handle: () => ok() }, { port })).rejects.toMatchObject({
+    const [port, own] = [await takenPort(), (await listen(() => ok())).port];
+    for (const options of [{ port }, { port, reusePort: true }, { port: own }]) {
+      await expect(serve({ handle: () => ok() }, options)).rejects.toMatchObject({
         code: 'in-use',
-        message: expect.stringContaining(`Port ${port}`),
+        message: expect.stringContaining(`Port ${options.port}`),
       });
     }
   });
@@ -284,22 +254,15 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  const notPositive = [
-    ['maxHeaderSize', 0],
-    ['maxConnections', -1],
-    ['maxConnections', Number.NaN],
-    ['maxUnsentSize', 0],
-  ] as const;
-
   it.each<[options: object, message: string | RegExp]>([
-    ...notPositive.map(([name, value]): [object, string] => [
-      { [name]: value },
-      `${name} is ${value}; it must be a positive integer`,
-    ]),
-    ...[65_536, -1, 1.5, Number.NaN, '80'].map((port): [object, string] => {
-      const found = typeof port === 'string' ? `"${port}"` : port;
-      return [{ port }, `port is ${found}; it must be an integer from 0 to 65535.`];
-    }),
+    [{ maxHeaderSize: 0 }, 'maxHeaderSize is 0; it must be a positive integer'],
+    [{ maxConnections: -1 }, 'maxConnections is -1; it must be a positive integer'],
+    [{ maxConnections: Number.NaN }, 'maxConnections is NaN; it must be a positive integer'],
+    [{ maxUnsentSize: 0 }, 'maxUnsentSize is 0; it must be a positive integer'],
+    [{ port: 65_536 }, 'port is 65536; it must be an integer from 0 to 65535.'],
+    [{ port: -1 }, 'port is -1; it must be an integer from 0 to 65535.'],
+    [{ port: 1.5 }, 'port is 1.5; it must be an integer from 0 to 65535.'],
+    [{ port: '80' }, 'port is "80"; it must be an integer from 0 to 65535.'],
     [
       { host: '/run/app.sock' },
       /^host is "\/run\/app\.sock"; it must be .* Unix socket.* createServer\(nodeHandler\(gateway\)\)/,
@@ -318,6 +281,49 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       'serve takes a gateway, not a promise: await createGateway({ … }).',
     );
   });
+});
+
+// Only the Linux kernel distributes connections.
+const onLinux = process.platform === 'linux' ? adapters : [];
+
+describe.each(onLinux)('reusePort on $adapter', ({ adapter, listen, serve }) => {
+  it('reusePort distributes the connections of one port over several servers', async () => {
+    const first = await listen(() => ok('first'), { reusePort: true });
+    await listen(() => ok('second'), { reusePort: true, port: first.port });
+    const responses = new Set<string>();
+    await until(async () => {
+      const { text } = await dial(first, get('/'));
+      await until(() => expect(text()).toMatch(/first$|second$/));
+      responses.add(text().endsWith('first') ? 'first' : 'second');
+      expect(responses.size).toBe(2);
+    });
+  });
+
+  it('reservePort holds a port until servers listen on it', async () => {
+    const { port, release } = await reservePort('127.0.0.1', 0);
+    const listening = await listen(() => ok('held'), { port, reusePort: true });
+    release();
+    await until(async () => {
+      const { text } = await dial(listening, get('/'));
+      await until(() => expect(text()).toContain('held'));
+    });
+  });
+
+  it.each([
+    [true, undefined],
+    // uWebSockets.js shares its port with every process that sets SO_REUSEPORT.
+    ...(adapter === 'node:http' ? [[undefined, true] as const] : []),
+    [undefined, undefined],
+  ] as const)(
+    'reusePort: %s of the first and %s of the second server rejects with in-use',
+    async (ofFirst, ofSecond) => {
+      const options = (reusePort: boolean | undefined) => (reusePort === undefined ? {} : { reusePort });
+      const { port } = await listen(() => ok(), options(ofFirst));
+      await expect(serve({ handle: () => ok() }, { port, ...options(ofSecond) })).rejects.toMatchObject({
+        code: 'in-use',
+      });
+    },
+  );
 });
 
 it('idle connections are kept for 620 s if the gateway has trustProxy, otherwise for 11 s', async () => {

@@ -11,11 +11,20 @@ export abstract class ServiceResponder {
   /** Whether the deadline of the stop has passed: a call that began now would be cut. */
   protected isExpired = false;
   protected readonly streams = new Set<BodyStream>();
+  /** Number of requests whose response has not ended, or whose client has disconnected while their calls still run. */
+  protected running = 0;
   readonly #service: Service;
 
   constructor(service: Service) {
     this.#service = service;
     this.rejectHttp = service.rejectHttp ?? defaultRejection;
+  }
+
+  /** Counts work as in flight until its promise settles. */
+  count(work: Promise<unknown>): void {
+    this.running += 1;
+    const onEnd = () => (this.running -= 1);
+    work.then(onEnd, onEnd);
   }
 
   /** Called when the server stops: responses close their connections, and event streams end after the current event. */

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { frame } from '@petstore/testing/webSocketFrames';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
-import type { Service } from '../../http/service.ts';
+import type { Service, Upgrade } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
-import { createListening } from './createListening.ts';
 import { OpenSockets } from './openSockets.ts';
 import type { Listening, ServeOptions } from './serveOptions.ts';
-import { adapters, dial, ok, until, type TestConnection } from './testing/dial.ts';
+import { adapters, dial, get, ok, until, type TestConnection } from './testing/dial.ts';
 import {
   handshake,
   openRaw,
@@ -16,10 +15,11 @@ import {
   type RecordingHandler,
 } from './testing/sockets.ts';
 
-function connectTo({ port }: Listening, protocols: string[] = []): WebSocket {
+async function connectTo({ port }: Listening, protocols: string[] = []): Promise<WebSocket> {
   const client = new WebSocket(`ws://127.0.0.1:${port}/socket`, protocols);
   onTestFinished(() => client.close());
   client.addEventListener('error', () => {});
+  await once(client, 'open');
   return client;
 }
 
@@ -36,23 +36,18 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   /** Close code for a message that the parser rejects: uWebSockets.js sends no close frame. */
   const tooLargeCode = isNode ? 1009 : 1006;
 
-  const serveSockets = (upgrade: Service['upgrade'], maxMessageSize?: number, options: ServeOptions = {}) => {
-    const service = { ...(upgrade && { upgrade }), ...(maxMessageSize !== undefined && { maxMessageSize }) };
-    return listen({ handle: ({ path }) => ok(path), ...service }, options);
-  };
+  const serveSockets = (service: Partial<Service>, options: ServeOptions = {}) =>
+    listen({ handle: ({ path }) => ok(path), ...service }, options);
 
-  async function serveRecorded(options: ServeOptions = {}, maxMessageSize?: number) {
+  async function serveRecorded(options: ServeOptions = {}, service: Partial<Service> = {}) {
     const { accept, handlers } = recordingAcceptor();
-    return { handlers, listening: await serveSockets(() => accept, maxMessageSize, options) };
+    return { handlers, listening: await serveSockets({ upgrade: () => accept, ...service }, options) };
   }
 
-  async function open(
-    maxMessageSize?: number,
-  ): Promise<{ client: WebSocket; server: RecordingHandler; listening: Listening }> {
-    const { handlers, listening } = await serveRecorded({}, maxMessageSize);
-    const client = connectTo(listening);
-    await once(client, 'open');
-    return { client, server: handlers[0] as RecordingHandler, listening };
+  async function open(service: Partial<Service> = {}) {
+    const { handlers, listening } = await serveRecorded({}, service);
+    const client = await connectTo(listening);
+    return { client, server: handlers[0] as RecordingHandler };
   }
 
   /** Opens a WebSocket whose client is a bare connection, and returns both ends. */
@@ -63,7 +58,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
 
   /** Whether a connection serves a request after a rejected upgrade; on node:http, whether it ends instead. */
   async function isServedCorrectly({ socket, text }: TestConnection): Promise<boolean> {
-    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.write(get('/next'));
     const hasResponse = () => text().includes('\r\n\r\n/next');
     await until(() => expect(hasResponse() || socket.destroyed).toBe(true));
     return hasResponse() !== isNode;
@@ -92,12 +87,12 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   it('a WebSocket whose client closes it calls closed and aborts the signal of its request', async () => {
     let request: HttpRequest | undefined;
     const { accept, handlers } = recordingAcceptor();
-    const listening = await serveSockets((received) => {
+    const upgrade = (received: HttpRequest) => {
       request = received;
       return accept;
-    });
-    const client = connectTo(listening);
-    await once(client, 'open');
+    };
+    const listening = await serveSockets({ upgrade });
+    const client = await connectTo(listening);
     expect(request?.header('upgrade')).toBe('websocket');
     const { signal } = request as HttpRequest;
     client.close();
@@ -123,7 +118,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   ])(
     'a WebSocket is closed for a message that is %s, and limited is called with message-bytes',
     async (_what, bytes, code) => {
-      const { client, server } = await open(1000);
+      const { client, server } = await open({ maxMessageSize: 1000 });
       client.send('x'.repeat(1000));
       await until(() => expect(server.events).toHaveLength(1));
       const closed = closeOf(client);
@@ -153,10 +148,8 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   });
 
   it('the first subprotocol that the client offers is accepted, as in the package ws', async () => {
-    const listening = await serveSockets(() => recordingHandler);
-    const client = connectTo(listening, ['first', 'second']);
-    await once(client, 'open');
-    expect(client.protocol).toBe('first');
+    const listening = await serveSockets({ upgrade: () => recordingHandler });
+    expect((await connectTo(listening, ['first', 'second'])).protocol).toBe('first');
   });
 
   it('a closed WebSocket with calls in flight does not count as a connection, and close waits for its calls', async () => {
@@ -169,13 +162,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
         return ended.promise;
       },
     });
-    const listening = await listen(
-      { handle: () => ok(), upgrade: () => acceptEndless },
-      { maxConnections: 2 },
-    );
+    const listening = await serveSockets({ upgrade: () => acceptEndless }, { maxConnections: 2 });
     for (let count = 1; count <= 3; count += 1) {
-      const client = connectTo(listening);
-      await once(client, 'open');
+      const client = await connectTo(listening);
       client.close();
       await until(() => expect(closed).toHaveLength(count));
     }
@@ -189,22 +178,19 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
 
   it('an open WebSocket counts as a connection for maxConnections', async () => {
     const { listening } = await serveRecorded({ maxConnections: 1 });
-    const client = connectTo(listening);
-    await once(client, 'open');
+    const client = await connectTo(listening);
     const { closed, text } = await dial(listening);
     await closed;
     expect(text()).toMatch(/^HTTP\/1\.1 503 /);
     client.close();
     await until(() => expect(listening.connections().webSockets).toBe(0));
-    const { text: next } = await dial(listening, 'GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { text: next } = await dial(listening, get('/next'));
     await until(() => expect(next()).toMatch(/^HTTP\/1\.1 200 /));
   });
 
   /** Opens WebSockets whose clients never end the connection. */
-  async function openHalf(count: number, maxConnections?: number) {
-    const { handlers, listening } = await serveRecorded(
-      maxConnections === undefined ? {} : { maxConnections },
-    );
+  async function openHalf(count: number, maxConnections = Infinity) {
+    const { handlers, listening } = await serveRecorded({ maxConnections });
     const clients: TestConnection[] = [];
     for (let opened = 1; opened <= count; opened += 1) {
       const client = await dial(listening, `${handshake}\r\n`, { allowHalfOpen: true });
@@ -285,41 +271,36 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     throw new Error('no');
   };
 
-  it.each<[how: string, upgrade: Service['upgrade'], response: RegExp]>([
+  it.each<[how: string, upgrade: Upgrade, response: RegExp]>([
     ['with a response', () => rejection, rejected],
     ['with a response later', async () => rejection, rejected],
     ['with 500 by a handler that throws', failing, /^HTTP\/1\.1 500 /],
     ['with 500 by a handler that rejects', async () => failing(), /^HTTP\/1\.1 500 /],
   ])('an upgrade is rejected %s', async (_how, upgrade, response) => {
-    const connection = await raw(await serveSockets(upgrade), handshake);
+    const connection = await raw(await serveSockets({ upgrade }), handshake);
     await until(() => expect(connection.text()).toMatch(response));
     expect(await isServedCorrectly(connection)).toBe(true);
   });
 
-  const accept = () => recordingHandler;
   const withConnection = (value: string) => handshake.replace('Connection: Upgrade', `Connection: ${value}`);
 
-  it.each<[what: string, head: string, upgrade: Service['upgrade']]>([
-    ['to a path without WebSockets', handshake, () => undefined],
-    ['to a service without WebSockets', handshake, undefined],
-    ['for another protocol', handshake.replace('websocket', 'h2c'), accept],
-    ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w'), accept],
-    ['with Connection: close', withConnection('close'), accept],
-    ['with Connection: upgrade, close', withConnection('upgrade, close'), accept],
-  ])('an upgrade request %s is handled as a normal request', async (_what, head, upgrade) => {
-    const { text } = await raw(await serveSockets(upgrade), head);
+  it.each<[what: string, head: string, service?: Partial<Service>]>([
+    ['to a path without WebSockets', handshake, { upgrade: () => undefined }],
+    ['to a service without WebSockets', handshake, {}],
+    ['for another protocol', handshake.replace('websocket', 'h2c')],
+    ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w')],
+    ['with Connection: close', withConnection('close')],
+    ['with Connection: upgrade, close', withConnection('upgrade, close')],
+  ])('an upgrade request %s is handled as a normal request', async (_what, head, service) => {
+    const { text } = await raw(await serveSockets(service ?? { upgrade: () => recordingHandler }), head);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
   });
 
   it('a request without Upgrade is shed under load, as any other request', async () => {
-    const listening = await listen({
-      handle: () => ok('handled'),
-      shed: () => ({ ...ok('shed'), status: 503 }),
-      upgrade: () => recordingHandler,
-    });
+    const shed = () => ({ ...ok('shed'), status: 503 });
+    const listening = await serveSockets({ shed, upgrade: () => recordingHandler });
     const { text } = await raw(listening, handshake.replace('Upgrade: websocket\r\n', ''));
-    await until(() => expect(text()).toMatch(/\r\n\r\n(?:handled|shed)$/));
-    expect(text()).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nshed$/s);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nshed$/s));
   });
 
   it.each(['destroy', 'end'] as const)(
@@ -328,10 +309,11 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       const decision = Promise.withResolvers<(socket: WebSocketPeer) => SocketHandler>();
       let request: HttpRequest | undefined;
       const opened = vi.fn<typeof recordingHandler>();
-      const listening = await serveSockets((received) => {
+      const upgrade = (received: HttpRequest) => {
         request = received;
         return decision.promise;
-      });
+      };
+      const listening = await serveSockets({ upgrade });
       const { socket } = await raw(listening, handshake);
       await until(() => expect(request).toBeDefined());
       expect(listening.inFlight()).toBe(1);
@@ -345,11 +327,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
 
   it('an upgrade gets 503 while the server stops', async () => {
     const finish = Promise.withResolvers<void>();
-    const listening = await serveSockets((request) =>
-      finish.promise.then(() =>
-        request.header('x-first') ? { status: 200, headers: [] } : recordingHandler,
-      ),
-    );
+    const upgrade: Upgrade = (request) =>
+      finish.promise.then(() => (request.header('x-first') ? ok() : recordingHandler));
+    const listening = await serveSockets({ upgrade });
     const first = await raw(listening, `${handshake}X-First: yes\r\n`);
     const second = await raw(listening, handshake);
     await until(() => expect(listening.inFlight()).toBe(2));
@@ -370,17 +350,4 @@ it('OpenSockets reserves a quarter of the bytes of WebSockets for closing socket
     for (const release of releases) release?.();
     expect(sockets.closingSockets).toBe(0);
   }
-});
-
-it('close with timeoutMs: 0 cuts off calls at once, and stops the server only once', async () => {
-  let ends = 0;
-  const { close } = createListening({
-    responder: { inFlight: 2, drain() {}, expire: () => false },
-    sockets: new OpenSockets({ handle: () => ok() }),
-    connections: () => 1,
-    stopListening() {},
-    end: () => (ends += 1),
-  });
-  expect(await Promise.all([close({ timeoutMs: 0 }), close()])).toEqual([2, 2]);
-  expect(ends).toBe(1);
 });

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** Starts a server of the user for the duration of the running test. */
-export async function serverOf(listener: RequestListener, options: ServerOptions = {}): Promise<Server> {
-  const server = createServer(options, listener).listen(0, '127.0.0.1');
+export async function serverOf(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
   await once(server, 'listening');
-  return server;
+  const { port } = server.address() as AddressInfo;
+  return { server, port, origin: `http://127.0.0.1:${port}` };
 }

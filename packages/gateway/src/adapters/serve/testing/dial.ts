@@ -51,18 +51,14 @@ export async function takenPort(): Promise<number> {
 }
 
 /** A connection that collects the received data as text. */
-export interface TestConnection {
-  readonly socket: Socket;
-  readonly text: () => string;
-  readonly closed: Promise<unknown>;
-}
+export type TestConnection = Awaited<ReturnType<typeof dial>>;
 
 /** Connects to a server for the running test, and sends `bytes` at once. */
 export async function dial(
   { port }: Pick<Listening, 'port'>,
   bytes: string | Uint8Array = '',
   options: { allowHalfOpen?: boolean } = {},
-): Promise<TestConnection> {
+) {
   const socket = connect({ ...options, port, host: '127.0.0.1' });
   onTestFinished(() => {
     socket.destroy();
@@ -75,6 +71,16 @@ export async function dial(
   await once(socket, 'connect');
   socket.write(bytes);
   return { socket, text: () => received, closed };
+}
+
+/** Returns a handler that records the paths of its requests. */
+export function recorded(handle: Handle) {
+  const handled: string[] = [];
+  const record: Handle = (request) => {
+    handled.push(request.path);
+    return handle(request);
+  };
+  return { handled, handle: record };
 }
 
 /** The body of a streamed response with these chunks. */

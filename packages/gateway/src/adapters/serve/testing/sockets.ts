@@ -2,17 +2,12 @@ import { expect } from 'vitest';
 import type { SocketHandler, WebSocketPeer } from '../../../http/webSocket.ts';
 import { dial, until } from './dial.ts';
 
-/** A handler of a WebSocket that records the calls of its methods. */
-export interface RecordingHandler extends SocketHandler {
-  readonly socket: WebSocketPeer;
-  readonly events: string[];
-}
+export type RecordingHandler = ReturnType<typeof recordingHandler>;
 
-export function recordingHandler(socket: WebSocketPeer): RecordingHandler {
+/** A handler of a WebSocket that records the calls of its methods. */
+export function recordingHandler(socket: WebSocketPeer) {
   const events: string[] = [];
-  return {
-    socket,
-    events,
+  const handler: SocketHandler = {
     inFlight: 0,
     message: (data, isBinary) => events.push(`${isBinary ? 'bytes' : 'text'} ${data.toString()}`),
     pinged: () => events.push('pinged'),
@@ -25,6 +20,7 @@ export function recordingHandler(socket: WebSocketPeer): RecordingHandler {
       socket.close(1001);
     },
   };
+  return { ...handler, socket, events };
 }
 
 /** Creates an acceptor of sockets, with the handlers that it has created. */
