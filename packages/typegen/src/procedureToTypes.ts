@@ -62,15 +62,19 @@ function isKnown(convert: () => TypeNode): boolean {
 }
 
 /** JSON Schema of other libraries would not suffice: it has no dates and no transforms. */
-const notZod = (path: string) =>
-  `its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown ${path}.`;
+function requireZod(parser: unknown, what: string, path: string): ZodSchema {
+  if (isZod(parser)) return parser;
+  throw new TypegenError(
+    `Procedure "${path}": the type of its ${what} is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown ${path}.`,
+  );
+}
 
 function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
   const owner = `Procedure "${path}"`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return typeToken('OctetInput');
-    if (isZod(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
-    throw new TypegenError(`${owner}: the type of its input is not known: ${notZod(path)}`);
+    const schema = requireZod(parser, 'input', path);
+    return schemaToType(schema, { owner, path: 'input', side: 'input' }, options);
   });
   const [only = typeToken('void')] = types;
   return types.length > 1 ? mergeInputs(types) : only;
@@ -92,10 +96,9 @@ function mergeInputs(types: readonly TypeNode[]): TypeNode {
 function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode {
   const { path, type, output, event: parser } = procedure;
   const owner = `Procedure "${path}"`;
-  if (isZod(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
-  if (output !== undefined) {
-    throw new TypegenError(`${owner}: the type of its output is not known: ${notZod(path)}`);
-  }
+  const resultOf = (result: unknown, what: string, at: string) =>
+    resultToType(requireZod(result, what, path), { owner, path: at, side: 'output' }, options);
+  if (output !== undefined) return resultOf(output, 'output', 'output');
   if (type !== 'subscription') {
     throw new TypegenError(
       `${owner}: the type of its output is not known at run time. Add an output schema: .output(…).`,
@@ -106,10 +109,7 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
       `${owner}: the type of its events is not known at run time. Declare it in the metadata (openapi.event), or add .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
-  if (!isZod(parser)) {
-    throw new TypegenError(`${owner}: the type of its events is not known: ${notZod(path)}`);
-  }
-  const event = resultToType(parser, { owner, path: 'event', side: 'output' }, options);
+  const event = resultOf(parser, 'events', 'event');
   const yielded: TypeNode = isTracked(procedure)
     ? {
         kind: 'object',

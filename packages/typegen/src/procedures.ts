@@ -44,11 +44,6 @@ export async function loadProcedures(
   )) {
     // `output` is in `_def` at run time but not in its type (@trpc/server 11.25); trpc-to-openapi reads it like this, too.
     const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
-    if (!Array.isArray(def.inputs)) {
-      throw new TypegenError(
-        `Procedure "${path}" was created by a version of @trpc/server that is not supported. Use @trpc/server ^11.0.0.`,
-      );
-    }
     const { openapi } = (def.meta ?? {}) as { readonly openapi?: boolean | RestMeta };
     const rest = openapi && openapi !== true && openapi.enabled !== false ? openapi : undefined;
     procedures.push({

@@ -126,7 +126,11 @@ describe('trpc-gateway-typegen', () => {
     ],
     [
       ['--router', router, '--export', 'bookRouter'],
-      'The router has an errorFormatter, so the shape of its errors is not known.',
+      'The router has an errorFormatter, so the shape of its errors is not known. Set errorShape (--error-shape) to a zod schema of its output, or to `default` if it keeps the shape of tRPC.',
+    ],
+    [
+      [...partly, '--unknown', 'z'],
+      'The router has no procedure "z". Write the path as clients do, such as posts.list, or remove it (--unknown).',
     ],
     [['--router', '/nowhere/router.ts'], '/nowhere/router.ts does not exist. Name the module by its path.'],
   ])('trpc-gateway-typegen %j fails with an error message', async (argv, message) => {

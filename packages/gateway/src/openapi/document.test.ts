@@ -1,39 +1,12 @@
-import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayOptions } from '../assembly/options.ts';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { Deprecation, RestMeta } from '../procedures/meta.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
+import { documentedOperation, type Options } from './testing/documentedOperation.ts';
 
 const Out = z.object({ id: z.int() });
-
-interface Parameter {
-  readonly name: string;
-  readonly required?: boolean;
-  readonly schema: Readonly<Record<string, unknown>>;
-}
-
-interface Documented {
-  readonly parameters?: readonly Parameter[];
-  readonly responses: Readonly<Record<string, { readonly headers: Readonly<Record<string, object>> }>>;
-}
-
-const gatewayOf = (router: AnyTRPCRouter, options: Partial<GatewayOptions<AnyTRPCRouter, unknown>> = {}) =>
-  testGateway(router, { ...options });
-
-async function operationOf(
-  router: AnyTRPCRouter,
-  path: string,
-  method = 'get',
-  options: Partial<GatewayOptions<AnyTRPCRouter, unknown>> = {},
-): Promise<Documented> {
-  const document = await (await gatewayOf(router, options)).document();
-  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-  const operation = paths[path]?.[method];
-  if (operation === undefined) throw new Error(`The document has no ${method} ${path}.`);
-  return operation;
-}
 
 const find = (input: z.ZodType, rest: Partial<RestMeta> = {}) =>
   t.procedure
@@ -60,9 +33,8 @@ describe('the headers of a deprecated operation', () => {
         if (id === 0) throw new TRPCError({ code: 'NOT_FOUND' });
         return { id };
       });
-    const router = t.router({ find: procedure });
-    const { responses } = await operationOf(router, '/pets/{id}');
-    const { fetch } = await gatewayOf(router);
+    const { responses } = await documentedOperation(procedure);
+    const { fetch } = await testGateway(t.router({ procedure }));
     for (const [status, id] of [
       [200, 1],
       [404, 0],
@@ -91,8 +63,7 @@ describe('a parameter of a query that cannot be empty', () => {
     ['an optional list', strings.optional(), {}],
     ['a required object', z.object({ a: z.string().optional() }), { minProperties: 1 }],
   ])('%s is documented with its minimum', async (_, schema, expected) => {
-    const procedure = find(z.object({ ...id, list: schema }));
-    const { parameters } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+    const { parameters } = await documentedOperation(find(z.object({ ...id, list: schema })));
     const { minItems, minProperties } = parameters?.find(({ name }) => name === 'list')?.schema ?? {};
     expect({ minItems, minProperties }).toEqual(expected);
   });
@@ -112,15 +83,14 @@ it.each<[schema: z.ZodType, text: object]>([
   ],
   [z.null().optional(), { type: 'null' }],
 ])('no parameter in the document has null beside other values: %#', async (schema, text) => {
-  const query = find(z.object({ id: z.int(), q: schema }));
-  const { parameters } = await operationOf(t.router({ query }), '/pets/{id}');
+  const { parameters } = await documentedOperation(find(z.object({ id: z.int(), q: schema })));
   expect(parameters?.find(({ name }) => name === 'q')?.schema).toEqual(text);
 });
 
 it('a form in the document has no null', async () => {
   const rest = { method: 'POST', path: '/add', contentTypes: ['multipart/form-data'] } as const;
   const add = find(z.object({ name: z.string().nullish() }), rest);
-  expect(JSON.stringify(await operationOf(t.router({ add }), '/add', 'post'))).not.toContain('"null"');
+  expect(JSON.stringify(await documentedOperation(add))).not.toContain('"null"');
 });
 
 it('operations whose metadata has no operationId and no summary get one of their path', async () => {
@@ -131,7 +101,7 @@ it('operations whose metadata has no operationId and no summary get one of their
       named: find(input, { path: '/named/{id}', operationId: 'findByName', summary: 'By name' }),
     }),
   });
-  const gateway = await gatewayOf(router, {
+  const gateway = await testGateway(router, {
     document: { title: 'Pets', version: '1.0.0', operationId: (path) => path.replaceAll('.', '-') },
   });
   const { paths } = await gateway.document();
@@ -145,11 +115,11 @@ it('operations whose metadata has no operationId and no summary get one of their
 it('the document has the description and the members that .meta({ param }) of a parameter has', async () => {
   const param = { description: 'Only pets of this name.', required: true, example: 'Rex' };
   const procedure = find(z.object({ id: z.int(), name: z.string().optional().meta({ param }) }));
-  const { parameters } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+  const { parameters } = await documentedOperation(procedure);
   expect(parameters?.find(({ name }) => name === 'name')).toMatchObject(param);
 });
 
-it.each<[options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>, url: string]>([
+it.each<[options: Options, url: string]>([
   [{}, '/v1'],
   [{ restBasePath: '/' }, '/'],
   [{ restBasePath: '/', publicUrl: '/' }, '/'],
@@ -157,7 +127,7 @@ it.each<[options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>, url: string]>
   [{ publicUrl: 'https://pets.example/store//' }, 'https://pets.example/store/v1'],
   [{ restBasePath: '/', publicUrl: 'https://pets.example' }, 'https://pets.example'],
 ])('with %j, the server of the document is %s', async (options, url) => {
-  const document = await (await gatewayOf(t.router({}), options)).document();
+  const document = await (await testGateway(t.router({}), options)).document();
   expect(document['servers']).toEqual([{ url }]);
 });
 
@@ -173,7 +143,7 @@ it.each([
   ['application/vnd.json.pets', false],
 ])('produces: { "%s": true } is accepted if the type is JSON: %s', async (type, isJson) => {
   const router = t.router({ find: find(z.object({ id: z.int() }), { produces: { [type]: true } }) });
-  const problem = await gatewayOf(router).then(() => '', String);
+  const problem = await testGateway(router).then(() => '', String);
   expect(problem.includes(`its produces has ${type}: true, but the type is not JSON;`)).toBe(!isJson);
 });
 
@@ -187,7 +157,7 @@ it.each<[path: string, procedure: 'top' | 'nested', expected: object]>([
   'openapi: true documents the procedure %s, which is %s, with its name in words',
   async (name, where, expected) => {
     const one = t.router({ [name]: t.procedure.query(() => 1) });
-    const gateway = await gatewayOf(where === 'top' ? one : t.router({ books: one }), { openapi: true });
+    const gateway = await testGateway(where === 'top' ? one : t.router({ books: one }), { openapi: true });
     const [item] = Object.values(
       (await gateway.document())['paths'] as Readonly<Record<string, { get: object }>>,
     );
@@ -202,7 +172,7 @@ it('a header that metadata and the gateway write in two cases is documented once
     requestHeaders: z.object({ 'X-Tenant': z.string() }),
     headers: { 'x-request-id': { description: 'The id.', value: () => 'a' } },
   });
-  const { parameters, responses } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+  const { parameters, responses } = await documentedOperation(procedure);
   expect(parameters?.map(({ name }) => name)).toEqual(['id', 'x-tenant']);
   expect(Object.keys(responses['200']?.headers ?? {})).toEqual(['x-request-id']);
 });
@@ -213,7 +183,7 @@ it('text beside a parameter of a path, and what a URL must encode, is in the pat
     archive: find(z.object({ id: z.string() }), { path: '/items/{id}:archive' }),
     encoded: find(z.object({ 'a b': z.string() }), { path: '/ä b/c%2Fd/{a b}' }),
   });
-  expect(Object.keys((await (await gatewayOf(router)).document())['paths'] as object)).toEqual([
+  expect(Object.keys((await (await testGateway(router)).document())['paths'] as object)).toEqual([
     '/books/{id}.json',
     '/items/{id}:archive',
     '/%C3%A4%20b/c%2Fd/{a b}',
@@ -228,10 +198,8 @@ it('with the preset, a parameter is required only if the server requires it', as
     any: z.any(),
     caught: z.number().catch(5),
   });
-  const { parameters = [] } = await operationOf(
-    t.router({ find: find(input) }),
-    '/pets/{id}',
-    'get',
+  const { parameters = [] } = await documentedOperation(
+    find(input),
     trpcToOpenApi({ title: 'Pets', version: '1.0.0' }),
   );
   const required = parameters.filter((each) => each.required).map(({ name }) => name);
@@ -246,7 +214,7 @@ it('schemas with one id are compared at start without creating the document', as
       .mutation(() => 1);
   let transforms = 0;
   const start = async (other: z.ZodType) =>
-    gatewayOf(t.router({ a: echoOf('/a', z.object({ a: z.int() })), b: echoOf('/b', other) }), {
+    testGateway(t.router({ a: echoOf('/a', z.object({ a: z.int() })), b: echoOf('/b', other) }), {
       document: { title: 'Pets', version: '1', transform: (same) => ((transforms += 1), same) },
     });
   const gateway = await start(z.object({ a: z.int() }));
@@ -290,7 +258,7 @@ it('the document has a default that is a value, and none that is computed', asyn
       .meta({ openapi: { method: 'POST', path: '/add' } })
       .input(input)
       .mutation(() => 1);
-    return JSON.stringify(await (await gatewayOf(t.router({ add }))).document());
+    return JSON.stringify(await (await testGateway(t.router({ add }))).document());
   };
   const document = await create();
   expect(await create()).toBe(document);

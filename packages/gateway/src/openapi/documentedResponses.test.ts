@@ -1,36 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { apiKey, bearer, cookie, type GatewayOptions } from '../index.ts';
-import { t, testGateway } from '../testing/testGateway.ts';
+import { apiKey, bearer, cookie } from '../index.ts';
+import { t } from '../testing/testGateway.ts';
+import { documentedOperation, type Options } from './testing/documentedOperation.ts';
 import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
-interface Documented {
-  readonly security?: readonly object[];
-  readonly responses: Readonly<
-    Record<
-      string,
-      {
-        readonly description: string;
-        readonly headers: Readonly<Record<string, { readonly required?: boolean }>>;
-        readonly content?: object;
-      }
-    >
-  >;
-}
-
-type Options = Partial<GatewayOptions<ReturnType<typeof t.router>, object>>;
 type Meta = Omit<GatewayMeta, 'openapi'> & { readonly openapi?: Partial<RestMeta> };
 
-async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType = z.string()) {
-  const save = t.procedure
-    .meta({ ...meta, openapi: { method: 'POST', path: '/pets/{id}', ...meta.openapi } })
-    .input(z.object({ id }))
-    .mutation(() => {});
-  const gateway = await testGateway<ReturnType<typeof t.router>, object>(t.router({ save }), options);
-  const document = await gateway.document();
-  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-  return Object.values(paths['/pets/{id}'] ?? {})[0] as Documented;
-}
+const operationOf = (options: Options = {}, meta: Meta = {}) =>
+  documentedOperation(
+    t.procedure
+      .meta({ ...meta, openapi: { method: 'POST', path: '/pets/{id}', ...meta.openapi } })
+      .input(z.object({ id: z.string() }))
+      .mutation(() => {}),
+    options,
+  );
 
 const verify = () => ({});
 const token = bearer({ verify });

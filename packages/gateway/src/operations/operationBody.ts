@@ -6,10 +6,11 @@ import { byName, textParameter, withOthers, type ParameterMap, type TextParamete
 import type { PlacedProperty } from './propertyPlaces.ts';
 import { type Properties } from '../schemas/properties.ts';
 import {
-  acceptsSample,
   acceptsUndefined,
+  bytesKind,
   details,
   innermost,
+  type BytesKind,
   type Schema,
   type Shape,
 } from '../schemas/schema.ts';
@@ -37,7 +38,7 @@ export interface OperationBody {
 /** A body that the procedure receives as bytes or files instead of parsed fields. */
 export interface OperationUpload {
   /** The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob` or a form with spooled files. */
-  readonly kind: UploadKind;
+  readonly kind: BytesKind | 'spool';
   /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
   readonly field: string | undefined;
   /** The largest body, in bytes; `undefined`: the gateway's `maxBodySize`. */
@@ -45,9 +46,6 @@ export interface OperationUpload {
   readonly maxFileSize: number;
   readonly maxFiles: number;
 }
-
-type BytesKind = 'stream' | 'bytes' | 'blob';
-type UploadKind = BytesKind | 'spool';
 
 const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
@@ -82,7 +80,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const { whole, properties, loose, otherFields, isOptional, isUnion, isLenient } = input;
   const parts: readonly BodyPart[] = whole ? [{ field: undefined, schema: whole }] : properties;
   if (parts.length === 0 && !loose) return undefined;
-  const bytes = parts.find(({ schema }) => bytesKind(schema));
+  const bytes = parts.find(({ schema }) => bytesKind(innermost(schema) ?? {}));
   const other = bytes && parts.find((part) => part !== bytes)?.field;
   if (other !== undefined) {
     reject(
@@ -114,7 +112,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   );
   const { maxSize, maxFileSize = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
-  const kind = bytes ? bytesKind(bytes.schema) : isSpooled ? 'spool' : undefined;
+  const kind = bytes ? bytesKind(innermost(bytes.schema) ?? {}) : isSpooled ? 'spool' : undefined;
   // Whether all properties of a union may be absent, only its schema knows.
   const isRequired =
     !isOptional &&
@@ -157,15 +155,3 @@ function bodyTypes(
 
 /** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
 const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
-
-/** Returns the binary type that a schema accepts; `undefined` for a schema that accepts something else, or anything. */
-function bytesKind(schema: Schema): BytesKind | undefined {
-  const def = innermost(schema)?.[details]?.custom;
-  if (def === undefined) return undefined;
-  // In zod 4.6, `.meta()` drops the class of `z.instanceof`, so try a sample of each class.
-  const [other, stream, bytes, blob] = samples().map((sample) => acceptsSample(def, sample));
-  if (other) return undefined;
-  return stream ? 'stream' : bytes ? 'bytes' : blob ? 'blob' : undefined;
-}
-
-const samples = () => [{}, new ReadableStream(), new Uint8Array(0), new Blob([])];

@@ -172,7 +172,6 @@ describe('createGateway with an input that REST cannot receive', () => {
   const inHeader = (name: string) => ({ in: 'header', name }) as const;
 
   it.each<[places: NonNullable<RestMeta['in']>, sentence: RegExp]>([
-    [{ b: 'header' }, /declares in: \{ b: … \}, but its input has no property "b"/],
     [{ a: 'body' }, /"a" is in the body, but GET has no body .*; use POST/],
     [{ a: 'path' }, /declares "a" in the path, but its path has no \{a\}/],
     [{ a: inHeader('Authorization') }, /header Authorization, .* part of an input; read it in createContext/],
@@ -193,10 +192,11 @@ describe('createGateway with an input that REST cannot receive', () => {
       z.union([z.string(), z.array(z.string())]),
     ],
     ['is an object without properties, which cannot be sent in a query', z.object({})],
-    ['is an array of arrays', z.array(z.array(z.string()))],
-    ['is a union in which "5" could be a string or a number', z.union([z.string(), z.number()])],
+    [
+      'is a union in which "5" could be an integer or a string; use a schema that allows only one of them',
+      z.union([z.int(), z.string()]),
+    ],
     ['has the values "1" and 1, which are the same text in a URL', z.literal([1, '1'])],
-    ['is of the type "unknown"', z.unknown()],
     [
       'is a z.preprocess(…), to which text cannot be converted unambiguously; use a codec',
       z.preprocess((v) => v, z.string()),

@@ -160,29 +160,28 @@ const manyMarks: Rule = (text) =>
 const isTemplate = (def: ZodDefinition): def is z.core.$ZodTemplateLiteralDef =>
   def.type === 'template_literal';
 
-/** A part of a template literal: a literal text, or the pattern of a schema. */
-type Part = string | { readonly source: string; readonly isAny: boolean; readonly degree: number };
+/** A part of a template literal: a literal text, or the degree of a schema. */
+type Part = string | number;
 
 /** Returns a part; those of a template literal in another one are its own. */
 function textParts(part: z.core.$ZodTemplateLiteralPart): readonly Part[] {
   if (typeof part !== 'object' || part === null) return [String(part)];
-  const internals = internalsOf(part);
-  const { def, pattern } = internals;
-  if (isTemplate(def)) return def.parts.flatMap(textParts);
-  const isAny = def.type === 'string' && !checksOf(internals).length;
-  return [{ source: pattern?.source ?? '', isAny, degree: degreeOf(part) }];
+  const def = definitionOf(part);
+  return isTemplate(def) ? def.parts.flatMap(textParts) : [degreeOf(part)];
 }
 
 /** Returns how many unbounded parts follow each other in the pattern of a schema: more than 1 for a union of templates. */
 function degreeOf(schema: Schema): number {
   const { def, pattern } = internalsOf(schema);
   if (def.type === 'union') return Math.max(...def.options.map((option) => degreeOf(option)));
-  if (isTemplate(def)) return def.parts.flatMap(textParts).reduce((sum, part) => sum + degree(part), 0);
+  if (isTemplate(def)) return sumOf(def.parts.flatMap(textParts));
   const inner = def.type === 'lazy' ? lazyTarget(schema) : 'innerType' in def ? def.innerType : undefined;
   return inner ? degreeOf(inner) : isUnboundedPattern(pattern?.source ?? '') ? 1 : 0;
 }
 
-const degree = (part: Part): number => (typeof part === 'object' ? part.degree : 0);
+const degree = (part: Part): number => (typeof part === 'number' ? part : 0);
+
+const sumOf = (parts: readonly Part[]): number => parts.reduce<number>((sum, part) => sum + degree(part), 0);
 
 /** Whether a pattern matches texts of any length. Characters that it quotes, or has in a class, do not count. */
 const isUnboundedPattern = (source: string): boolean =>
@@ -195,9 +194,7 @@ function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef, occur
     if (typeof part === 'string' && typeof previous === 'string') parts.splice(-1, 1, previous + part);
     else if (part !== '') parts.push(part);
   }
-  if (parts.reduce((sum, part) => sum + degree(part), 0) < 2) return schema;
-  if (parts.every((part) => typeof part === 'string' || part.isAny))
-    return literalsSchema(schema, def, parts);
+  if (sumOf(parts) < 2) return schema;
   return withCheck(schema, [
     (text) => {
       const most = occurrence === 'single' ? Math.max(maxPlaces, maxSteps / text.length) : maxPlaces;
@@ -208,40 +205,6 @@ function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef, occur
   ]);
 }
 
-/** A template literal whose other parts are any text, in linear time: each literal is at its first place after the previous one. */
-function literalsSchema(schema: Schema, def: z.core.$ZodTemplateLiteralDef, parts: readonly Part[]): Schema {
-  const literals = [''];
-  for (const part of parts) {
-    if (typeof part === 'string') literals.push((literals.pop() ?? '') + part);
-    else literals.push('');
-  }
-  const pattern = internalsOf(schema).pattern?.source ?? '';
-  return z.any().check(
-    ({ issues, value }) => {
-      if (typeof value !== 'string')
-        issues.push({ code: 'invalid_type', expected: 'string', input: value, inst: schema });
-      else if (!matchesLiterals(literals, value)) {
-        const format = def.format ?? 'template_literal';
-        issues.push({ code: 'invalid_format', format, pattern, input: value, inst: schema });
-      }
-    },
-    ...((def.checks ?? []) as z.core.$ZodCheck<unknown>[]),
-  );
-}
-
-/** Whether a text has these literals in this order, the first one at its start and the last one at its end. */
-function matchesLiterals([first = '', ...others]: readonly string[], text: string): boolean {
-  const last = others.pop() ?? '';
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const literal of others) {
-    const found = text.indexOf(literal, at);
-    if (found === -1) return false;
-    at = found + literal.length;
-  }
-  return at + last.length <= text.length && text.endsWith(last);
-}
-
 /** Returns in how many ways the unbounded parts can end within a text, except for the last of them, up to `most`. */
 function placesOf(parts: readonly Part[], text: string, most: number): number {
   let places = 1;
@@ -250,17 +213,11 @@ function placesOf(parts: readonly Part[], text: string, most: number): number {
   for (const [index, part] of parts.slice(0, last).entries()) {
     const next = parts[index + 1];
     if (degree(part) === 0 || places > most) continue;
-    // A number ends before the first character that is not of a number.
-    if (typeof next === 'string' && typeof part === 'object' && isNumber(part.source) && !/^[\d.]/.test(next))
-      continue;
     places *=
       typeof next === 'string' ? Math.max(1, countOf(next, text, most)) : adjacentPlaces * text.length;
   }
   return places;
 }
-
-/** Whether a pattern is that of a number of zod. */
-const isNumber = (source: string): boolean => source.startsWith(String.raw`^-?\d+`);
 
 function countOf(literal: string, text: string, most: number): number {
   let count = 0;

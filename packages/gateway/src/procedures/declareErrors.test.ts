@@ -2,7 +2,6 @@ import { TRPCError, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { declareErrors, type ErrorDefinitions } from './declareErrors.ts';
-import { GatewayError } from '../checks/gatewayError.ts';
 import { readErrors } from './readErrors.ts';
 import { readDefinition } from './compile.ts';
 
@@ -79,17 +78,5 @@ it('readErrors calls a custom formatter once, with an INTERNAL_SERVER_ERROR, and
   expect(formatter).toHaveBeenCalledTimes(1);
   expect(formatter).toHaveBeenCalledWith(
     expect.objectContaining({ error: expect.objectContaining({ code: 'INTERNAL_SERVER_ERROR' }), path: 'a' }),
-  );
-});
-
-it('readErrors rejects two definitions of one code with a GatewayError that names the procedure', async () => {
-  const procedure = t.procedure
-    .errors(declareErrors({ GONE }))
-    .errors(declareErrors({ GONE: { status: 404 } }))
-    .query(() => 1);
-  await expect(read(procedure)).rejects.toThrow(
-    new GatewayError(
-      'Procedure "a" declares the error GONE twice, with different definitions. Rename one of them.',
-    ),
   );
 });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { inputs } from '@petstore/testing/forms';
-import { getTRPCErrorFromUnknown, initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
+import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -176,7 +176,6 @@ describe('the signal of a resolver’s options', () => {
   });
 
   test.each<[how: string, read: (options: Options) => unknown]>([
-    ['directly', (options) => options.signal],
     ['as a parameter', ({ signal: own }) => own],
     ['from a copy', (options) => ({ ...options }).signal],
     [
@@ -184,7 +183,6 @@ describe('the signal of a resolver’s options', () => {
       (options) => (Object.create(options) as Options).signal,
     ],
     ['from a proxy of the options', (options) => new Proxy(options, {}).signal],
-    ['by its name', (options) => Reflect.get(options, 'signal')],
   ])('is that of the call, read %s', (_how, read) => {
     expect(callResolver(read).result).toBe(signal);
   });
@@ -212,30 +210,19 @@ const wrappers: Readonly<Record<string, (wrapped: AnyTRPCProcedure, note: () => 
         return Reflect.apply(target, self, options) as unknown;
       },
     }),
-  'a function that throws': (wrapped, note) => {
-    const procedure = (_options: never): unknown => {
-      note();
-      throw new TRPCError({ code: 'CONFLICT' });
-    };
-    return Object.assign(procedure, wrapped);
-  },
 };
 
 describe('execution through tRPC', () => {
   test.each(Object.entries(wrappers))(
     'a procedure wrapped in %s is called through tRPC, once',
-    async (name, wrap) => {
+    async (_name, wrap) => {
       let calls = 0;
       const procedure = wrap(
         t.procedure.query(() => 'result') as never,
         () => (calls += 1),
       ) as AnyTRPCProcedure;
       expect(compile(procedure, sample)).toBeUndefined();
-      const outcome = await run(procedure);
-      const isThrown = name === 'a function that throws';
-      expect(outcome instanceof Failure ? outcome.error.code : outcome).toBe(
-        isThrown ? 'CONFLICT' : 'result',
-      );
+      expect(await run(procedure)).toBe('result');
       expect(calls).toBe(1);
     },
   );

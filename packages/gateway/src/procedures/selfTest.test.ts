@@ -24,11 +24,7 @@ function withCall(call: (sample: SampleProcedure, options: { ctx: object }) => u
   return { ...sample, procedure: Object.assign(stub, sample.procedure) };
 }
 
-test('the installed @trpc/server passes the self-test', async () => {
-  expect(await selfTest(createSample())).toBeUndefined();
-});
-
-test('the self-test passes outside a request on Cloudflare Workers, where no AbortController and no timer can be created', async () => {
+test('the installed @trpc/server passes the self-test, also outside a request on Cloudflare Workers, where no AbortController and no timer can be created', async () => {
   const forbidden = function () {
     throw new Error('Disallowed operation called within global scope.');
   };

@@ -82,22 +82,6 @@ export const isDiscriminated = (
   def: z.core.$ZodUnionDef & Partial<z.core.$ZodDiscriminatedUnionDef>,
 ): def is z.core.$ZodDiscriminatedUnionDef => typeof def.discriminator === 'string' && !def.unionFallback;
 
-const checkKeywords = [
-  'minLength',
-  'maxLength',
-  'pattern',
-  'allOf',
-  'format',
-  'contentEncoding',
-  'minItems',
-  'maxItems',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-];
-
 /** Values of `format` that zod writes for checks that are not formats. */
 const notFormats = new Set(['ends_with', 'includes', 'lowercase', 'regex', 'starts_with', 'uppercase']);
 
@@ -107,17 +91,14 @@ function correctChecks(internals: ZodInternals, json: Json, side: Side): void {
   const checks = checksOf(internals);
   const kept = effectiveChecks(checks, side);
   if (kept.length < checks.length || kept.some((check, index) => check !== checks[index])) {
-    const again: Json = { ...z.toJSONSchema(withChecks(def.type, kept), { unrepresentable: 'any' }) };
-    if (json['type'] === 'integer') json['type'] = again['type'];
-    for (const name of checkKeywords) {
-      if (name in again) json[name] = again[name];
-      else delete json[name];
-    }
+    const again = keywordsOf(def.type, kept);
+    for (const name of Object.keys(keywordsOf(def.type, checks))) if (!(name in again)) delete json[name];
+    Object.assign(json, again);
   }
   if (def.type !== 'string') return;
   if (notFormats.has(json['format'] as string)) {
     const formats = kept.filter(({ _zod }) => !notFormats.has(_zod.def.format ?? ''));
-    const { format } = z.toJSONSchema(withChecks(def.type, formats));
+    const { format } = keywordsOf(def.type, formats);
     if (format === undefined) delete json['format'];
     else json['format'] = format;
   }
@@ -127,9 +108,16 @@ function correctChecks(internals: ZodInternals, json: Json, side: Side): void {
   removePatterns(json, [...patternsOf(kept), ...((bag['patterns'] as Iterable<RegExp> | undefined) ?? [])]);
 }
 
-function withChecks(type: string, checks: readonly z.core.$ZodCheck[]): z.ZodType {
+/** Returns what zod writes about checks, and the type. */
+function keywordsOf(type: string, checks: readonly z.core.$ZodCheck[]): Json {
   const plain = type === 'string' ? z.string() : type === 'number' ? z.number() : z.array(z.unknown());
-  return (plain as z.ZodType).check(...(checks as z.core.$ZodCheck<unknown>[]));
+  const checked = (plain as z.ZodType).check(...(checks as z.core.$ZodCheck<unknown>[]));
+  const {
+    $schema: _dialect,
+    items: _items,
+    ...keywords
+  } = z.toJSONSchema(checked, { unrepresentable: 'any' });
+  return keywords;
 }
 
 /** Returns the checks that see the value as it is sent: for an input, those before the first one that changes it. */

@@ -1,12 +1,9 @@
 import { isObject } from '../http/isObject.ts';
-import { isNever, mapSchemas, type Schema } from './schema.ts';
+import { annotations, isNever, mapSchemas, type Schema } from './schema.ts';
 import type { JsonSchema } from './toolSchema.ts';
 
 /** The formats of texts that OpenAI accepts with `strict`. Others are in the description. */
 const portableFormats = /^(?:date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
-
-/** The keywords that say something, and restrict nothing. */
-const annotations = new Set(['default', 'deprecated', 'description', 'examples', 'title']);
 
 /**
  * For the APIs of Anthropic, OpenAI and Gemini, also from clients that leave out keywords Gemini does not know.

@@ -1,5 +1,6 @@
 import {
   acceptsUndefined,
+  annotations,
   details,
   innermost,
   isAlwaysAbsent,
@@ -116,8 +117,6 @@ function ownProperties(schema: Schema, sender: Sender, depth: number): Propertie
   }
   return merge(parts, (all) => intersection(all, sender));
 }
-
-const annotations = new Set(['default', 'deprecated', 'description', 'examples', 'title']);
 
 /** Whether a schema accepts any value, so that it adds nothing to an intersection. */
 function isUnconstrained(schema: Schema): boolean {

@@ -58,6 +58,9 @@ export interface Details {
 /** The properties of an input, by name. */
 export type Shape = Readonly<Record<string, Schema>>;
 
+/** The keywords that say something, and restrict nothing. */
+export const annotations = new Set(['default', 'deprecated', 'description', 'examples', 'title']);
+
 const schemaKeywords = new Set(['additionalProperties', 'contains', 'items', 'not', 'propertyNames']);
 const listKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const mapKeywords = new Set(['patternProperties', 'properties']);
@@ -179,12 +182,22 @@ export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): bo
   }
 }
 
-/** Returns what a `z.instanceof()` accepts, if that is a form, a `File` or a class of bytes. */
-export function binaryKind({ [details]: own = {} }: Schema): 'File' | 'FormData' | 'bytes' | undefined {
-  const { custom, parser } = own;
+export type BytesKind = 'stream' | 'bytes' | 'blob';
+
+/** Returns which bytes a `z.instanceof()` accepts. In zod 4.6, `.meta()` drops its class, so this tries a sample of each. */
+export function bytesKind({ [details]: own = {} }: Schema): BytesKind | undefined {
+  const { custom } = own;
   if (!custom || acceptsSample(custom, {})) return undefined;
-  const bytes = [new Blob([]), new Uint8Array(0), new ReadableStream()];
-  if (bytes.some((sample) => acceptsSample(custom, sample))) return 'bytes';
+  if (acceptsSample(custom, new ReadableStream())) return 'stream';
+  if (acceptsSample(custom, new Uint8Array(0))) return 'bytes';
+  return acceptsSample(custom, new Blob([])) ? 'blob' : undefined;
+}
+
+/** Returns what a `z.instanceof()` accepts, if that is a form, a `File` or a class of bytes. */
+export function binaryKind(schema: Schema): 'File' | 'FormData' | 'bytes' | undefined {
+  const { custom, parser } = schema[details] ?? {};
+  if (!custom || acceptsSample(custom, {})) return undefined;
+  if (bytesKind(schema)) return 'bytes';
   if (acceptsSample(custom, new File([], ''))) return 'File';
   if (acceptsSample(custom, new FormData())) return 'FormData';
   // A `Buffer`

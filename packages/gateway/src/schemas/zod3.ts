@@ -1,57 +1,13 @@
 import * as z from 'zod';
+import type * as z3 from 'zod/v3';
 
 // A schema of zod 3 is read as the one of zod 4 that describes the same values; it parses as itself. zod-to-json-schema, which is
 // unmaintained, needs as many lines for what it leaves out, and brings zod 3 (80 kB) into bundles.
 
-/** The parts of a schema of zod 3 that the gateway reads. */
-export interface Zod3Schema {
-  readonly _def: Definition;
-}
+export type Zod3Schema = z3.ZodTypeAny;
 
-/** The members of the definitions of all types, by name. */
-interface Definition {
-  readonly typeName: string;
-  readonly description?: string;
-  readonly checks?: readonly Check[];
-  readonly innerType: Zod3Schema;
-  readonly type: Zod3Schema;
-  readonly schema: Zod3Schema;
-  readonly in: Zod3Schema;
-  readonly out: Zod3Schema;
-  readonly left: Zod3Schema;
-  readonly right: Zod3Schema;
-  readonly keyType: Zod3Schema;
-  readonly valueType: Zod3Schema;
-  readonly rest: Zod3Schema | null;
-  readonly catchall: Zod3Schema;
-  readonly items: readonly Zod3Schema[];
-  readonly options: readonly Zod3Schema[];
-  readonly discriminator: string;
-  readonly getter: () => Zod3Schema;
-  readonly shape: () => Readonly<Record<string, Zod3Schema>>;
-  readonly unknownKeys: 'passthrough' | 'strict' | 'strip';
-  readonly effect: {
-    readonly type: string;
-    readonly transform: (value: unknown, context: object) => unknown;
-  };
-  readonly value: z.core.util.Literal;
-  readonly values: never;
-  readonly defaultValue: () => unknown;
-  readonly catchValue: (context: unknown) => unknown;
-  readonly coerce?: boolean;
-  readonly minLength?: Bound | null;
-  readonly maxLength?: Bound | null;
-  readonly exactLength?: Bound | null;
-}
-interface Bound {
-  readonly value: number;
-}
-interface Check extends Bound {
-  readonly kind: string;
-  readonly inclusive?: boolean;
-  readonly regex: RegExp;
-  readonly version?: 'v4' | 'v6';
-}
+/** The definitions of the types of zod 3, by their names. */
+type Definitions = { [Each in z3.ZodFirstPartySchemaTypes as `${Each['_def']['typeName']}`]: Each['_def'] };
 
 /** Formats of JSON Schema by the check of zod 3. Its patterns are left out: zod 4 has others. */
 const formats: Readonly<Record<string, string>> = {
@@ -65,15 +21,16 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** Adds the checks that have a keyword in JSON Schema, or change the value. */
-function readString({ checks = [], coerce }: Definition): z.ZodType {
+function readString({ checks, coerce }: Definitions['ZodString']): z.ZodType {
   let text = coerce ? z.coerce.string() : z.string();
-  for (const { kind, regex, value, version } of checks) {
-    const format = kind === 'ip' && version ? `ip${version}` : formats[kind];
+  for (const check of checks) {
+    const { kind } = check;
+    const format = kind === 'ip' && check.version ? `ip${check.version}` : formats[kind];
     if (format !== undefined) text = text.meta({ ...text.meta(), format });
-    else if (kind === 'min') text = text.min(value);
-    else if (kind === 'max') text = text.max(value);
-    else if (kind === 'length') text = text.length(value);
-    else if (kind === 'regex') text = text.regex(regex);
+    else if (kind === 'min') text = text.min(check.value);
+    else if (kind === 'max') text = text.max(check.value);
+    else if (kind === 'length') text = text.length(check.value);
+    else if (kind === 'regex') text = text.regex(check.regex);
     else if (kind === 'trim') text = text.trim();
     else if (kind === 'toLowerCase') text = text.toLowerCase();
     else if (kind === 'toUpperCase') text = text.toUpperCase();
@@ -81,20 +38,24 @@ function readString({ checks = [], coerce }: Definition): z.ZodType {
   return text;
 }
 
-function readNumber({ checks = [], coerce }: Definition): z.ZodType {
+function readNumber({ checks, coerce }: Definitions['ZodNumber']): z.ZodType {
   let number = coerce ? z.coerce.number() : z.number();
-  for (const { inclusive, kind, value } of checks) {
+  for (const check of checks) {
+    const { kind } = check;
     if (kind === 'int') number = number.int();
-    else if (kind === 'min') number = inclusive ? number.min(value) : number.gt(value);
-    else if (kind === 'max') number = inclusive ? number.max(value) : number.lt(value);
-    else if (kind === 'multipleOf') number = number.multipleOf(value);
+    else if (kind === 'min') number = check.inclusive ? number.min(check.value) : number.gt(check.value);
+    else if (kind === 'max') number = check.inclusive ? number.max(check.value) : number.lt(check.value);
+    else if (kind === 'multipleOf') number = number.multipleOf(check.value);
   }
   return number;
 }
 
 type Read = (schema: Zod3Schema) => z.ZodType;
 
-function readArray({ exactLength, maxLength, minLength, type }: Definition, read: Read): z.ZodType {
+function readArray(
+  { exactLength, maxLength, minLength, type }: Definitions['ZodArray'],
+  read: Read,
+): z.ZodType {
   let array = z.array(read(type));
   const [least, most] = [exactLength ?? minLength, exactLength ?? maxLength];
   if (least) array = array.min(least.value);
@@ -102,16 +63,17 @@ function readArray({ exactLength, maxLength, minLength, type }: Definition, read
   return array;
 }
 
-function readObject({ catchall, shape, unknownKeys }: Definition, read: Read): z.ZodType {
-  const properties = Object.fromEntries(Object.entries(shape()).map(([name, each]) => [name, read(each)]));
+function readObject({ catchall, shape, unknownKeys }: Definitions['ZodObject'], read: Read): z.ZodType {
+  const parts = Object.entries(shape() as Readonly<Record<string, Zod3Schema>>);
+  const properties = Object.fromEntries(parts.map(([name, each]) => [name, read(each)]));
   if (catchall._def.typeName !== 'ZodNever') return z.object(properties).catchall(read(catchall));
   if (unknownKeys === 'passthrough') return z.looseObject(properties);
   return unknownKeys === 'strict' ? z.strictObject(properties) : z.object(properties);
 }
 
-function readEffects({ effect, schema }: Definition, read: Read): z.ZodType {
+function readEffects({ effect, schema }: Definitions['ZodEffects'], read: Read): z.ZodType {
   if (effect.type === 'refinement') return read(schema);
-  const context = { addIssue() {}, path: [] };
+  const context: z3.RefinementCtx = { addIssue() {}, path: [] };
   // The result of a transform may be anything.
   return effect.type === 'preprocess'
     ? z.preprocess((value) => effect.transform(value, context), read(schema))
@@ -119,14 +81,16 @@ function readEffects({ effect, schema }: Definition, read: Read): z.ZodType {
 }
 
 /** Readers by type. A type that is none of them has no JSON Schema. */
-const readers: Readonly<Record<string, (definition: Definition, read: Read) => z.ZodType>> = {
+const readers: {
+  readonly [Name in keyof Definitions]?: (definition: Definitions[Name], read: Read) => z.ZodType;
+} = {
   ZodAny: () => z.any(),
   ZodArray: readArray,
   ZodBigInt: () => z.bigint(),
   ZodBoolean: ({ coerce }) => (coerce ? z.coerce.boolean() : z.boolean()),
   ZodBranded: ({ type }, read) => read(type),
   ZodCatch: ({ catchValue, innerType }, read) =>
-    read(innerType).catch((context: unknown) => catchValue(context)),
+    read(innerType).catch((context: unknown) => catchValue(context as never)),
   ZodDate: ({ coerce }) => (coerce ? z.coerce.date() : z.date()),
   ZodDefault: ({ defaultValue, innerType }, read) => read(innerType).default(defaultValue),
   ZodDiscriminatedUnion: ({ discriminator, options }, read) =>
@@ -168,8 +132,9 @@ export function asZod4(root: Zod3Schema): z.ZodType {
   function read(schema: Zod3Schema): z.ZodType {
     let result = known.get(schema);
     if (result === undefined) {
-      const { description, typeName } = schema._def;
-      result = readers[typeName]?.(schema._def, read) ?? z.custom();
+      const { description, typeName } = schema._def as { description?: string; typeName: keyof Definitions };
+      const convert = readers[typeName] as ((definition: unknown, read: Read) => z.ZodType) | undefined;
+      result = convert?.(schema._def, read) ?? z.custom();
       if (description !== undefined) result = result.meta({ ...result.meta(), description });
       known.set(schema, result);
     }

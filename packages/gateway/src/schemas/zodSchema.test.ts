@@ -32,6 +32,33 @@ const serve = (router: Parameters<typeof t.router>[0]) =>
     onResponse() {},
   });
 
+/** Schemas that are written alike with zod 3 and zod 4. */
+const common = (zod: Zod): Record<string, z.ZodType> => {
+  const tag = zod.object({ 'a%': zod.date(), b: zod.string().nullable() });
+  const tree: z.ZodType = zod.lazy(() => zod.object({ name: zod.string(), next: tree.optional() }));
+  const text = zod.object({ kind: zod.literal('text'), text: zod.string() });
+  return {
+    tree,
+    tags: zod.tuple([tag, tag]).rest(tag),
+    kinds: zod.discriminatedUnion('kind', [text, zod.object({ kind: zod.literal('date'), at: zod.date() })]),
+    text: zod.string().min(2).max(5).regex(/^a/).describe('Words.'),
+    trimmed: zod.string().trim().min(1),
+    integer: zod.number().int().min(1).lt(9),
+    list: zod.array(zod.boolean()).min(1).max(3),
+    strict: zod.object({ a: zod.string() }).strict(),
+    loose: zod.object({ a: zod.unknown() }).passthrough(),
+    rest: zod.object({ a: zod.string() }).catchall(zod.number()),
+    record: zod.record(zod.string(), zod.number()),
+    union: zod.union([zod.string(), zod.number(), zod.null()]),
+    enumeration: zod.enum(['a', 'b']).default('a'),
+    computed: zod.string().default(() => String(Math.random())),
+    caught: zod.string().catch('x'),
+    read: zod.object({ a: zod.string().brand('A') }).readonly(),
+    length: zod.string().transform((sent) => sent.length),
+    checked: zod.string().refine(() => true),
+  };
+};
+
 /** Schemas of all kinds, but for formats and intersections, which versions write in other ways. */
 const kinds = (zod: Zod): Record<string, z.ZodType> => {
   const recursive = zod.object({
@@ -39,30 +66,15 @@ const kinds = (zod: Zod): Record<string, z.ZodType> => {
       return zod.array(recursive);
     },
   });
+  // Schemas of zod 4.0 and 4.1 reject an absent property that has `.catch()`.
+  const { caught: _caught, ...others } = common(zod);
   return {
+    ...others,
     recursive,
-    text: zod.string().min(2).max(5).regex(/^a/),
-    trimmed: zod.string().trim().min(1),
-    integer: zod.int().min(1),
+    int: zod.int().min(1),
     number: zod.number().gt(1).multipleOf(0.5),
     date: zod.date().describe('When.'),
-    dates: zod.array(zod.date()).min(1).max(3),
-    enumeration: zod.enum(['a', 'b']),
     literals: zod.literal(['a', 1, null]),
-    nullable: zod.string().nullable(),
-    optional: zod.string().optional(),
-    default: zod.string().default('x'),
-    nested: zod.object({ a: zod.object({ b: zod.boolean() }) }),
-    strict: zod.strictObject({ a: zod.string() }),
-    loose: zod.looseObject({ a: zod.string() }),
-    rest: zod.object({ a: zod.string() }).catchall(zod.int()),
-    record: zod.record(zod.string(), zod.int()),
-    union: zod.union([zod.string(), zod.int()]),
-    tagged: zod.discriminatedUnion('kind', [
-      zod.object({ kind: zod.literal('a'), a: zod.string() }),
-      zod.object({ kind: zod.literal('b'), b: zod.int() }),
-    ]),
-    readonly: zod.object({ a: zod.string() }).readonly(),
     described: zod.string().meta({ description: 'Words.', examples: ['x'] }),
     written: zod.custom().meta({ override: { type: 'string', format: 'color' } }),
   };
@@ -197,33 +209,6 @@ it('options take schemas of every zod', () => {
   expect(() => errors.SMALL({ data: { left: '1' } })).toThrow('does not match its schema');
 });
 
-/** Schemas that are written alike with zod 3 and zod 4. */
-const common = (zod: Zod): Record<string, z.ZodType> => {
-  const tag = zod.object({ 'a%': zod.date(), b: zod.string().nullable() });
-  const tree: z.ZodType = zod.lazy(() => zod.object({ name: zod.string(), next: tree.optional() }));
-  const text = zod.object({ kind: zod.literal('text'), text: zod.string() });
-  return {
-    tree,
-    tags: zod.tuple([tag, tag]).rest(tag),
-    kinds: zod.discriminatedUnion('kind', [text, zod.object({ kind: zod.literal('date'), at: zod.date() })]),
-    text: zod.string().min(2).max(5).regex(/^a/).describe('Words.'),
-    trimmed: zod.string().trim().min(1),
-    integer: zod.number().int().min(1).lt(9),
-    list: zod.array(zod.boolean()).min(1).max(3),
-    strict: zod.object({ a: zod.string() }).strict(),
-    loose: zod.object({ a: zod.unknown() }).passthrough(),
-    rest: zod.object({ a: zod.string() }).catchall(zod.number()),
-    record: zod.record(zod.string(), zod.number()),
-    union: zod.union([zod.string(), zod.number(), zod.null()]),
-    enumeration: zod.enum(['a', 'b']).default('a'),
-    computed: zod.string().default(() => String(Math.random())),
-    caught: zod.string().catch('x'),
-    read: zod.object({ a: zod.string().brand('A') }).readonly(),
-    length: zod.string().transform((sent) => sent.length),
-    checked: zod.string().refine(() => true),
-  };
-};
-
 it('schemas of zod 3 have the JSON Schemas of zod 4', async () => {
   const zod3 = z3 as unknown as Zod;
   expect(await documentOf(common(zod3), zod3)).toEqual(await documentOf(common(z)));
@@ -272,21 +257,16 @@ it('schemas of zod 3 are served over each protocol', async () => {
     tags: [{ name: 'c' }, { name: 'd' }, '2026-01-31T12:00:00Z'],
     kind: { kind: 'b', name: 'e' },
   };
-  const post = (sent: object) =>
-    gateway.fetch(
-      new Request('http://localhost/v1/list', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(sent),
-      }),
-    );
-  expect(await (await post(input)).json()).toEqual({ size: '5', isDate: true });
-  expect(await (await post({ ...input, node: { name: 'a', next: {} } })).json()).toMatchObject({
+  const post = async (sent: object): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(sent) };
+    return (await gateway.fetch(new Request('http://localhost/v1/list', init))).json();
+  };
+  expect(await post(input)).toEqual({ size: '5', isDate: true });
+  expect(await post({ ...input, node: { name: 'a', next: {} } })).toMatchObject({
     message: 'node.next.name: Required.',
   });
-  expect(
-    await (await post({ ...input, tags: [{ name: 'c' }, { name: 'd' }, '2026-01-31'] })).json(),
-  ).toMatchObject({
+  expect(await post({ ...input, tags: [{ name: 'c' }, { name: 'd' }, '2026-01-31'] })).toMatchObject({
     message: 'tags.2: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
   });
   expect(await (await gateway.fetch(new Request('http://localhost/v1/ping'))).json()).toBe('nothing');

@@ -2,8 +2,8 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { expect, test } from 'vitest';
 import { apiErrors } from '../operations/errorFormat.ts';
-import { trpcToOpenApi, trpcToOpenApiErrors } from './trpcToOpenApi.ts';
-import { t, testGateway } from '../testing/testGateway.ts';
+import { trpcToOpenApiErrors } from './trpcToOpenApi.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
 // Its paths, statuses, bodies, also those of errors, and inputs are compared with those of trpc-to-openapi in packages/gateway/test/trpcToOpenApi.
 
@@ -24,14 +24,4 @@ test('a format that does not read the shape of an error runs no errorFormatter',
   expect(formatted).toBe(0);
   await (await gatewayOf(trpcToOpenApiErrors)).fetch(request());
   expect(formatted).toBe(1);
-});
-
-test('trpcToOpenApi names operations by their whole path', async () => {
-  const list = t.procedure.meta({ openapi: { method: 'GET', path: '/things/parts' } }).query(() => []);
-  const router = t.router({ things: t.router({ parts: t.router({ list }) }) });
-  const preset = trpcToOpenApi({ title: 'Things', version: '1.0.0' });
-  const gateway = await testGateway(router, preset);
-  expect(await gateway.document()).toMatchObject({
-    paths: { '/things/parts': { get: { operationId: 'things-parts-list' } } },
-  });
 });

@@ -163,7 +163,7 @@ it.each([
   ...casesOf(['invalid', 'invalidLater'], allProtocols),
   ...casesOf(['late'], allProtocols),
   ...casesOf(['lateKeyed'], keyProtocols),
-  ...casesOf(['invalidEvents'], ['REST', 'MCP']),
+  ...casesOf(['invalidEvents', 'invalidEventsLater', 'anyEventsLater'], ['REST', 'MCP']),
 ])(
   '$path over $protocol fails: an output with $name is not sent, and is released',
   async ({ output, ...call }) => {

@@ -91,6 +91,8 @@ const onPost = (path: `/${string}`, meta: GatewayMeta = {}) =>
 const onEvents = (path: `/${string}`, event: z.ZodType = z.unknown()) =>
   on(path, { openapi: { method: 'GET', path, event } });
 const plain = z.object({ it: z.string(), items: z.string() });
+const rejectLater = () => sleep(5, false);
+const plainLater = plain.or(z.object({}).refine(rejectLater));
 const late = { callTimeoutMs: 20 };
 
 export const asyncRouter = t.router({
@@ -115,7 +117,7 @@ export const asyncRouter = t.router({
     .query((call) => outputOf(call) as never),
   /** Has a schema that is still busy when the output is known. */
   invalidLater: on('/invalidLater')
-    .output(plain.or(z.object({}).refine(() => sleep(5, false))))
+    .output(plainLater)
     .query((call) => outputOf(call) as never),
   late: on('/late', late).query(outputAfterAbort),
   abandoned: on('/abandoned').query(outputAfterAbort),
@@ -125,6 +127,8 @@ export const asyncRouter = t.router({
   events: onEvents('/events').subscription(yieldOutput),
   /** Yields events that their schema does not accept. */
   invalidEvents: onEvents('/invalidEvents', plain).subscription(yieldOutput),
+  invalidEventsLater: onEvents('/invalidEventsLater', plainLater).subscription(yieldOutput),
+  anyEventsLater: onEvents('/anyEventsLater', z.any().refine(rejectLater)).subscription(yieldOutput),
   /** Yields after its client has disconnected. */
   abandonedEvents: onEvents('/abandonedEvents').subscription(async function* (call) {
     yield await outputAfterAbort(call);

@@ -73,13 +73,6 @@ const withStatus = (
       throw new TRPCError(error);
     });
 
-it('REST ignores a status of a formatter that is no error', async () => {
-  const { restJson } = await startShape(
-    t.router({ odd: withStatus('/odd', 399, { code: 'CONFLICT', message: 'Taken.' }) }),
-  );
-  expect(await restJson('/odd')).toEqual([409, { code: 'CONFLICT', message: 'Taken.', status: 409 }]);
-});
-
 it('a declared error has the message of the throw rather than of its definition, and data that is parsed once, so that its schema may change the type', async () => {
   const LeftAsText = z.codec(z.int(), z.string(), { decode: String, encode: Number });
   const errors = declareErrors({
@@ -126,11 +119,14 @@ it.each([
   ['/v1/taken', 409, null],
   ['/trpc/taken', 409, null],
   ['/trpc/taken?batch=1', 409, null],
+  // The status that .errors() writes is no error.
+  ['/v1/odd', 409, null],
 ])('GET %s, whose status is by .errors(), is %d with the Retry-After %s', async (path, ...expected) => {
   const after = (retryAfterSeconds: number) => Object.assign(new Error('busy'), { retryAfterSeconds });
   const { origin, server } = await startShape(
     t.router({
       busy: withStatus('/busy', 503, { code: 'CONFLICT', cause: after(7) }),
+      odd: withStatus('/odd', 399, { code: 'CONFLICT' }),
       taken: withStatus('/taken', 409, { code: 'SERVICE_UNAVAILABLE', cause: after(9) }),
     }),
   );

@@ -14,7 +14,7 @@ export interface Call {
 /** A generator of clients in TypeScript. */
 export interface Client {
   readonly name: string;
-  /** Returns the command, of npm, or of PyPI if it begins with `python/`. May write a file of options. */
+  /** Returns the command, which runs in `work`: of npm, or of PyPI if it begins with `python/`. May write a file of options. */
   generate(work: string, origin: string): Promise<readonly string[]>;
   /** Returns the source of a module that exports `calls`. */
   source(calls: readonly Call[], work: string, origin: string): Promise<string>;
@@ -75,20 +75,17 @@ async function functionsOf(file: string): Promise<(id: string) => string> {
 const stringsOf = (headers: object = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
-const cookieHeader = (cookie: object) =>
-  Object.entries(cookie)
-    .map(([name, value]) => `${name}=${String(value)}`)
-    .join('; ');
+const cookieHeader = (cookie: Sample['cookie']) =>
+  cookie && {
+    cookie: Object.entries(cookie)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('; '),
+  };
 
 export const clients: readonly Client[] = [
   {
     name: 'openapi-fetch',
-    generate: async (work) => [
-      'openapi-typescript',
-      join(work, 'openapi.json'),
-      '-o',
-      join(work, 'paths.ts'),
-    ],
+    generate: async () => ['openapi-typescript', 'openapi.json', '-o', 'paths.ts'],
     source: async (calls, _work, origin) =>
       moduleOf(
         `import createClient from 'openapi-fetch';\nimport type { paths } from './paths.ts';\n${newFile(' as unknown as string')}
@@ -109,7 +106,7 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
           const options = sourceOf({
             params: { path: inPath, query, header: headers, cookie },
             body,
-            headers: isBytes ? { 'content-type': type } : cookie && { cookie: cookieHeader(cookie) },
+            headers: isBytes ? { 'content-type': type } : cookieHeader(cookie),
             parseAs: isEvents(operation)
               ? 'stream'
               : successType(operation).includes('json')
@@ -127,27 +124,14 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
   },
   {
     name: 'hey-api',
-    generate: async (work) => [
-      'openapi-ts',
-      '-i',
-      join(work, 'openapi.json'),
-      '-o',
-      join(work, 'hey'),
-      '-s',
-      '--no-log-file',
-    ],
+    generate: async () => ['openapi-ts', '-i', 'openapi.json', '-o', 'hey', '-s', '--no-log-file'],
     async source(calls, work, origin) {
       const functionName = await functionsOf(join(work, 'hey/sdk.gen.ts'));
       return moduleOf(
         `import { client } from './hey/client.gen';\nimport * as sdk from './hey/sdk.gen';\n${newFile('')}\nclient.setConfig(${sourceOf({ baseUrl: `${origin}/v1`, headers: { authorization } })});`,
         calls,
         ({ id, operation, sample: { path, query, headers, body, cookie } }) => {
-          const options = sourceOf({
-            path,
-            query,
-            headers: cookie ? { cookie: cookieHeader(cookie) } : headers,
-            body,
-          });
+          const options = sourceOf({ path, query, headers: cookieHeader(cookie) ?? headers, body });
           return isEvents(operation)
             ? `const { stream } = await sdk.${functionName(id)}(${options}); for await (const event of stream) return [200, event]; return [0, undefined];`
             : `const { response, data, error } = await sdk.${functionName(id)}(${options}); return [response?.status, data ?? error];`;
@@ -160,14 +144,10 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
   {
     name: 'orval',
     async generate(work, origin) {
-      const output = {
-        target: join(work, 'orval.ts'),
-        client: 'fetch',
-        baseUrl: `${origin}/v1`,
-      };
-      const config = { api: { input: join(work, 'openapi.json'), output } };
+      const output = { target: 'orval.ts', client: 'fetch', baseUrl: `${origin}/v1` };
+      const config = { api: { input: 'openapi.json', output } };
       await writeFile(join(work, 'orval.config.mjs'), `export default ${sourceOf(config)};`);
-      return ['orval', '--config', join(work, 'orval.config.mjs')];
+      return ['orval', '--config', 'orval.config.mjs'];
     },
     async source(calls, work) {
       const functionName = await functionsOf(join(work, 'orval.ts'));
@@ -185,41 +165,25 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
             ...inPath.map(({ name }) => path[name]),
             ...(operation.requestBody ? [body] : []),
             ...(has('query') ? [query] : []),
-            {
-              headers: {
-                authorization,
-                ...stringsOf(headers),
-                ...chosen,
-                ...(cookie && { cookie: cookieHeader(cookie) }),
-              },
-            },
+            { headers: { authorization, ...stringsOf(headers), ...chosen, ...cookieHeader(cookie) } },
           ];
           return `const { status, data } = await orval.${functionName(id)}(${values.map(sourceOf).join(', ')}); return [status, data];`;
         },
       );
     },
-    limits: {
-      ...events,
-    },
+    limits: events,
     otherValues: {
       'outputs.exportRouter.pets': 'it returns text where one of the media types is not JSON',
     },
   },
   {
     name: 'openapi-generator',
-    generate: async (work) => [
-      'python/openapi-generator-cli',
-      'generate',
-      '-g',
-      'typescript-fetch',
-      '-i',
-      join(work, 'openapi-3.1.json'),
-      '-o',
-      join(work, 'generator'),
+    async generate() {
+      const files = ['-g', 'typescript-fetch', '-i', 'openapi-3.1.json', '-o', 'generator'];
       // Without it, the parameters of an operation and a model may have the same name.
-      '-p',
-      'prefixParameterInterfaces=true',
-    ],
+      const option = ['-p', 'prefixParameterInterfaces=true'];
+      return ['python/openapi-generator-cli', 'generate', ...files, ...option];
+    },
     async source(calls, work, origin) {
       // A class for each tag.
       const files = await readdir(join(work, 'generator/apis'));
@@ -308,13 +272,12 @@ export const pythonClient = {
       'image/jpeg': 'application/octet-stream',
     },
   },
-  /** The operations that are removed from its document, because all of its client would be lost, with the reason. */
-  malformed: { 'inputs.scalars.set': invalidPython('an optional body of several scalar types') },
   limits: {
     'inputs.deepObjects.list': flatObjects,
     'inputs.inHeaders.list': 'it has no lists in headers',
     'inputs.pages.list': flatObjects,
     'inputs.restOfPath.key': 'it has no lists in paths',
+    'inputs.scalars.set': invalidPython('an optional body of several scalar types'),
     'inputs.selfReferences.find': flatObjects,
     'outputs.travelling.visit':
       'it writes a date-time with the offset +00:00, which z.iso.datetime() does not accept',

@@ -1,9 +1,14 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, it, vi } from 'vitest';
 import { transformed } from '../hooks/routers.ts';
 import type { OpenApiDocument } from '../openApi.ts';
 import { startShape } from '../startShape.ts';
 import { createComposed } from './composed.ts';
-import { redoclyProblems } from './redoclyProblems.ts';
 
 // `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` checks its responses against its document.
 
@@ -17,7 +22,11 @@ async function documentOf(version: '3.1' | '3.2'): Promise<OpenApiDocument> {
 it.each(['3.1', '3.2'] as const)(
   'Redocly accepts the OpenAPI %s document of the composed router',
   async (version) => {
-    expect(await redoclyProblems(await documentOf(version))).toEqual([]);
+    const file = join(await temporaryFolder(), 'openapi.json');
+    await writeFile(file, JSON.stringify(await documentOf(version)));
+    const root = fileURLToPath(new URL('../../../../', import.meta.url));
+    const lint = promisify(execFile)(join(root, 'node_modules/.bin/redocly'), ['lint', file], { cwd: root });
+    await expect(lint).resolves.toMatchObject({ stderr: expect.stringContaining('valid') });
   },
 );
 

@@ -46,7 +46,8 @@ export function createRouter() {
       ),
     ),
   ]);
-  return t.router(Object.fromEntries(routers) as Record<string, ReturnType<typeof t.router>>);
+  const all = t.router(Object.fromEntries(routers) as Record<string, ReturnType<typeof t.router>>);
+  return t.router({ all });
 }
 
 function procedureOf({ openapi, inputs, output, result, isProtected = false }: Shape) {

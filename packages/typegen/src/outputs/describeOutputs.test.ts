@@ -1,23 +1,31 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { typesCommand } from '../typesCommand.ts';
 import { describeOutputs } from './describeOutputs.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const file = pathOf('testing/routers.ts');
 const project = pathOf('../../tsconfig.json');
+const folder = await temporaryFolder(afterAll);
 const read = (name: string) => describeOutputs({ file, name });
 
-describe('trpc-gateway-typegen outputs', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'outputs-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+/** The module of a router with these procedures, of which each is `name: Query<Output>`. */
+const moduleOf = (imports: string, procedures: string) => `${imports}
+interface QueryProcedure<Definition> { _def: Definition }
+type Query<Output> = QueryProcedure<{ output: Output }>;
+export declare const appRouter: { _def: { record: { ${procedures} } } };`;
 
+async function writeFiles(at: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(at, path)), { recursive: true });
+    await writeFile(join(at, path), text);
+  }
+}
+
+describe('trpc-gateway-typegen outputs', () => {
   it('writes types of the program once, with their names and comments', () => {
     const pet = { $ref: '#/$defs/Pet' };
     expect(read('namedRouter').outputs).toEqual({
@@ -78,20 +86,12 @@ describe('trpc-gateway-typegen outputs', () => {
   });
 
   it('takes a File of a package for what the package declares', async () => {
-    const sdk = join(folder, 'node_modules', 'sdk');
-    await mkdir(sdk, { recursive: true });
-    await writeFile(
-      join(sdk, 'index.d.ts'),
-      'export interface File {\r\n/** In bytes,\r\n * rounded. */\r\nsize: number }',
-    );
-    const router = join(folder, 'router.ts');
-    await writeFile(
-      router,
-      `import type { File } from 'sdk';
-      interface QueryProcedure<Definition> { _def: Definition }
-      export declare const appRouter: { _def: { record: { file: QueryProcedure<{ output: File }> } } };`,
-    );
-    const { open, outputs } = describeOutputs({ file: router });
+    await writeFiles(folder, {
+      'node_modules/sdk/index.d.ts':
+        'export interface File {\r\n/** In bytes,\r\n * rounded. */\r\nsize: number }',
+      'router.ts': moduleOf("import type { File } from 'sdk';", 'file: Query<File>'),
+    });
+    const { open, outputs } = describeOutputs({ file: join(folder, 'router.ts') });
     expect(open).toEqual([]);
     expect(outputs.procedures['file']).toMatchObject({
       properties: { size: { type: 'number', description: 'In bytes,\nrounded.' } },
@@ -104,53 +104,41 @@ describe('trpc-gateway-typegen outputs', () => {
   ])(
     'reads a project with references and paths that resolves modules as %s, although nothing is built',
     async (name, options, owner) => {
-      const at = (path: string) => join(folder, name, path);
-      const files = {
+      const root = join(folder, name);
+      await writeFiles(root, {
         'models/package.json': '{ "name": "@shop/models", "type": "module", "exports": "./lib/pet.js" }',
         'models/src/pet.ts': 'export interface Pet { tags: Tag[] }\nexport interface Tag { name: string }',
         'models/tsconfig.json': JSON.stringify({
           compilerOptions: { composite: true, rootDir: 'src', outDir: 'lib', module: 'nodenext', types: [] },
         }),
         'api/src/owner.ts': 'export interface Owner { name: string }',
-        'api/src/router.ts': `import type { Pet } from '@shop/models';
-          import type { Owner } from '${owner}';
-          interface QueryProcedure<Definition> { _def: Definition }
-          interface Output { pet: Pet; owner: Owner }
-          export declare const appRouter: { _def: { record: { one: QueryProcedure<{ output: Output }> } } };`,
+        'api/src/router.ts': moduleOf(
+          `import type { Pet } from '@shop/models';\nimport type { Owner } from '${owner}';`,
+          'pet: Query<Pet>; owner: Query<Owner>',
+        ),
         'api/tsconfig.json': JSON.stringify({
           compilerOptions: { ...options, strict: true, types: [], paths: { '~/*': ['./src/*'] } },
           references: [{ path: '../models' }],
         }),
-      };
-      for (const [path, text] of Object.entries(files)) {
-        await mkdir(dirname(at(path)), { recursive: true });
-        await writeFile(at(path), text);
-      }
-      await mkdir(at('node_modules/@shop'), { recursive: true });
-      await symlink(at('models'), at('node_modules/@shop/models'), 'junction');
-      const { open, outputs } = describeOutputs({ file: at('api/src/router.ts') });
+      });
+      await mkdir(join(root, 'node_modules/@shop'), { recursive: true });
+      await symlink(join(root, 'models'), join(root, 'node_modules/@shop/models'), 'junction');
+      const { open, outputs } = describeOutputs({ file: join(root, 'api/src/router.ts') });
       expect(open).toEqual([]);
-      expect(Object.keys(outputs.$defs)).toEqual(['Output', 'Owner', 'Pet', 'Tag']);
+      expect(Object.keys(outputs.$defs)).toEqual(['Owner', 'Pet', 'Tag']);
     },
   );
 
   it('names a recursive type of a package by its own name, or by the property that leads to it', async () => {
-    const sdk = join(folder, 'node_modules', 'recursive');
-    await mkdir(sdk, { recursive: true });
-    await writeFile(
-      join(sdk, 'index.d.ts'),
-      `export interface Tree<Value> { value: Value; next?: Tree<Value> }
+    await writeFiles(folder, {
+      'node_modules/recursive/index.d.ts': `export interface Tree<Value> { value: Value; next?: Tree<Value> }
       export interface Board { cell: { neighbours: Board['cell'][] } }`,
-    );
-    const router = join(folder, 'recursive.ts');
-    await writeFile(
-      router,
-      `import type { Board, Tree } from 'recursive';
-      interface QueryProcedure<Definition> { _def: Definition }
-      type Outputs = { board: QueryProcedure<{ output: Board }>; tree: QueryProcedure<{ output: Tree<string> }> };
-      export declare const appRouter: { _def: { record: Outputs } };`,
-    );
-    const { outputs } = describeOutputs({ file: router });
+      'recursive.ts': moduleOf(
+        "import type { Board, Tree } from 'recursive';",
+        'board: Query<Board>; tree: Query<Tree<string>>',
+      ),
+    });
+    const { outputs } = describeOutputs({ file: join(folder, 'recursive.ts') });
     expect(Object.keys(outputs.$defs)).toEqual(['Neighbours', 'Tree']);
   });
 

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import {
   type Checker,
   ElementFlags,
@@ -72,13 +71,10 @@ export class SchemaWriter {
   readonly open: string[] = [];
   readonly #checker: Checker;
   readonly #defined = new Map<Type, Definition>();
-  readonly #callable = new Map<Type, boolean>();
   /** Those that were written without a name. */
   readonly #inlined = new Set<Type>();
   /** Those whose `toJSON` may return nothing. */
   readonly #absentByJson = new Set<Type>();
-  /** By the path of a file. */
-  readonly #commented = new Map<string, boolean>();
   readonly #names = new Set<string>();
   #isEvent = false;
   /** The procedure and the properties that lead to the type that is written. */
@@ -215,22 +211,9 @@ export class SchemaWriter {
   }
 
   #documentation(symbol: TypeSymbol | undefined): string | undefined {
-    if (symbol === undefined || !symbol.declarations.some(({ path }) => this.#hasComments(path)))
-      return undefined;
     // The same on every system, whatever ends the lines of a checkout.
-    const comment = this.#checker.getDocumentationCommentOfSymbol(symbol).replaceAll('\r\n', '\n');
-    return comment.trim() || undefined;
-  }
-
-  /** Whether a file has documentation comments: most questions for them would be in vain. */
-  #hasComments(path: string): boolean {
-    let hasComments = this.#commented.get(path);
-    if (hasComments === undefined) {
-      // Of a path that cannot be read, the compiler is asked.
-      hasComments = !existsSync(path) || readFileSync(path, 'utf8').includes('/**');
-      this.#commented.set(path, hasComments);
-    }
-    return hasComments;
+    const comment = symbol && this.#checker.getDocumentationCommentOfSymbol(symbol).replaceAll('\r\n', '\n');
+    return comment?.trim() || undefined;
   }
 
   #union(type: Type): Described {
@@ -335,16 +318,12 @@ export class SchemaWriter {
   }
 
   #isCallable(type: Type): boolean {
-    let isCallable = this.#callable.get(type);
-    if (isCallable === undefined) {
-      // Each question to the compiler takes some 20 µs.
-      const flags = type.getSymbol()?.flags ?? 0;
-      isCallable =
-        (flags & (SymbolFlags.Class | SymbolFlags.ObjectLiteral)) === 0 &&
-        this.#checker.getSignaturesOfType(type, SignatureKind.Call).length > 0;
-      this.#callable.set(type, isCallable);
-    }
-    return isCallable;
+    // Each question to the compiler takes some 20 µs.
+    const flags = type.getSymbol()?.flags ?? 0;
+    return (
+      (flags & (SymbolFlags.Class | SymbolFlags.ObjectLiteral)) === 0 &&
+      this.#checker.getSignaturesOfType(type, SignatureKind.Call).length > 0
+    );
   }
 
   #result(method: TypeSymbol, owner: Type): Described {
