@@ -39,7 +39,7 @@ async function startGateway(errorFormat: ErrorFormat = trpcToOpenApiErrors) {
   return { gateway, records };
 }
 
-const received = ({ status, body }: HttpResponse) => [status, JSON.parse(String(body))] as const;
+const received = ({ status, body }: HttpResponse) => [status, JSON.parse(body as string)] as const;
 const malformed = (path: string) => (gateway: Gateway) =>
   gateway.rejectHttp(inProcessRequest('GET', path), headRejections.host);
 
@@ -66,6 +66,6 @@ it.each<
 it('a malformed request gets 500 in the default format if the errorFormat throws', async () => {
   const { gateway, records } = await startGateway(throwingFormat);
   const body = { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 };
-  expect(received(await malformed('/v1/greet')(gateway))).toEqual([500, body]);
+  expect(received(malformed('/v1/greet')(gateway))).toEqual([500, body]);
   expect(records).toMatchObject([{ status: 500, error: broken }]);
 });
