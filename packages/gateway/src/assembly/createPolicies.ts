@@ -1,12 +1,12 @@
 import { authenticationPolicy } from '../auth/authentication.ts';
 import { crossSitePolicy } from '../auth/crossSite.ts';
-import { createFailedAttempts, type FailedAttempts } from '../auth/failedAttempts.ts';
+import { createFailedAttempts } from '../auth/failedAttempts.ts';
 import { createCredentialOrigins, toolOriginPolicy } from '../auth/origins.ts';
 import { scopesPolicy } from '../auth/scopes.ts';
 import { CallRunner } from '../calls/callRunner.ts';
 import { createOutputReport } from '../calls/outputReport.ts';
-import { createClientAddress, type ClientAddress } from '../calls/clientAddress.ts';
-import { errorMapper, type ToError } from '../calls/mapError.ts';
+import { createClientAddress } from '../calls/clientAddress.ts';
+import { errorMapper } from '../calls/mapError.ts';
 import { requirePolicies } from '../calls/policy.ts';
 import { Recorder } from '../calls/recorder.ts';
 import type { Scheme } from '../calls/scheme.ts';
@@ -15,33 +15,21 @@ import { GatewayError } from '../checks/gatewayError.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { corsPolicy } from '../policies/cors.ts';
-import { createIdempotency, type Idempotency } from '../policies/idempotency.ts';
-import { createRateLimit, type RateLimit } from '../policies/rateLimit.ts';
-import { arrangePolicies, type RequestPolicies } from '../policies/requestPolicies.ts';
+import { createIdempotency } from '../policies/idempotency.ts';
+import { createRateLimit } from '../policies/rateLimit.ts';
+import { arrangePolicies } from '../policies/requestPolicies.ts';
 import { securityHeadersPolicy } from '../policies/securityHeaders.ts';
 import type { Procedure } from '../procedures/procedure.ts';
 import type { ServedService } from './readService.ts';
 
 /** The policies of a gateway, and the state that they share with the protocols. */
-export interface SharedPolicies {
-  readonly policies: RequestPolicies;
-  /** Runs the calls of all protocols; also the policy for `maxInFlight`. */
-  readonly calls: CallRunner;
-  readonly clientAddress: ClientAddress;
-  readonly recorder: Recorder;
-  /** Applies `mapError`; `undefined` without it. */
-  readonly mapError: ToError | undefined;
-  readonly failedAttempts: FailedAttempts | undefined;
-  readonly rateLimit: RateLimit<unknown> | undefined;
-  /** `undefined` if no procedure has responses that the gateway stores. */
-  readonly idempotency: Idempotency | undefined;
-}
+export type SharedPolicies = ReturnType<typeof createPolicies>;
 
 /** Creates the policies, in the order in which they run, and the state that all requests share. */
 export function createPolicies(
   options: AnyGatewayOptions,
   { limits, operations, ownOrigin, procedures, schemes, scopes }: ServedService,
-): SharedPolicies {
+) {
   const isProtected = schemes.length > 0;
   const mapError = options.mapError && errorMapper(options.mapError);
   const calls = new CallRunner(
@@ -76,12 +64,14 @@ export function createPolicies(
   if (stored && !isProtected && !options.idempotency?.caller) requireCaller(stored);
   return {
     policies: arrangePolicies(own, [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)], ofService),
+    /** Runs the calls of all protocols; also the policy for `maxInFlight`. */
     calls,
     clientAddress,
     recorder: new Recorder(options),
     mapError,
     failedAttempts,
     rateLimit,
+    /** `undefined` if no procedure has responses that the gateway stores. */
     idempotency: stored && createIdempotency(options.idempotency ?? {}, limits, calls, options.state),
   };
 }

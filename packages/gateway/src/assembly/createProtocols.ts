@@ -2,8 +2,8 @@ import { createCredentialWatch } from '../auth/credentialWatch.ts';
 import { createSocketOrigins } from '../auth/origins.ts';
 import { mapRejection } from '../calls/mapError.ts';
 import { admit } from '../calls/policy.ts';
-import { createReportError } from '../calls/reportError.ts';
-import type { ProtocolName } from '../calls/requestContext.ts';
+import type { ReportError } from '../calls/reportError.ts';
+import { tryHook } from '../http/hooks.ts';
 import type { SharedPolicies } from './createPolicies.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { createMessageAdmission } from '../policies/messageAdmission.ts';
@@ -11,7 +11,7 @@ import { failureOf } from '../procedures/execute.ts';
 import { createRouteOf } from '../protocols/paths.ts';
 import type { ProtocolSettings } from '../protocols/protocolSettings.ts';
 import type { Protocols } from '../protocols/requestHandler.ts';
-import { createErrorResponses, type RejectionResponse } from '../protocols/rest/errorResponse.ts';
+import { createErrorResponses } from '../protocols/rest/errorResponse.ts';
 import { createReadForm } from '../protocols/rest/readInput.ts';
 import { createRestProtocol } from '../protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from '../protocols/rest/serveRoutes.ts';
@@ -24,27 +24,18 @@ import { createTrpcProtocol } from '../protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from '../protocols/trpc/webSockets.ts';
 import type { ServedService } from './readService.ts';
 
-/** The protocols of a gateway, which read requests into calls and encode their outcomes. */
-export interface ServedProtocols {
-  readonly protocols: Protocols;
-  readonly sockets: WebSockets;
-  readonly rejectionResponse: RejectionResponse;
-  /** Returns the route pattern of a path, a label for telemetry. */
-  readonly routeOf: (protocol: ProtocolName, path: string) => string | undefined;
-}
-
-/** Creates the protocols. Each receives what the gateway serves and shares, and what it alone needs. */
-export function createProtocols(
-  options: AnyGatewayOptions,
-  service: ServedService,
-  shared: SharedPolicies,
-): ServedProtocols {
+/**
+ * Creates the protocols, which read requests into calls and encode their outcomes. Each receives what the gateway serves
+ * and shares, and what it alone needs.
+ */
+export function createProtocols(options: AnyGatewayOptions, service: ServedService, shared: SharedPolicies) {
   const { mapError, policies, rateLimit } = shared;
   const { maskUnexpectedErrors: isMasked = true, onError } = options;
   const { errorFormat, limits, operations, ownOrigin, paths, routes, schemes } = service;
   const { maxResponseSize } = limits;
   const config = syncConfig(options.router);
-  const reportError = onError && createReportError(onError);
+  const reportError: ReportError | undefined =
+    onError && ((reported) => void tryHook(onError, reported as never));
   const errors = new TrpcErrors(config, { maxResponseSize, isMasked, reportError });
   const { errorResponse, rejectionResponse } = createErrorResponses({
     format: errorFormat,
@@ -87,11 +78,13 @@ export function createProtocols(
     awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
     starts: new SubscriptionStarts(limits),
   });
+  // Without `mcp`, no path selects it.
+  const protocols: Protocols = { rest, trpc: createTrpcProtocol(trpcSettings), mcp: mcp ?? other, other };
   return {
-    // Without `mcp`, no path selects it.
-    protocols: { rest, trpc: createTrpcProtocol(trpcSettings), mcp: mcp ?? other, other },
+    protocols,
     sockets,
     rejectionResponse,
+    /** Returns the route pattern of a path, a label for telemetry. */
     routeOf: createRouteOf(paths, routes, rest.routeOf),
   };
 }

@@ -129,11 +129,6 @@ export const gatewayRules: OptionRules<AnyGatewayOptions> = {
 };
 
 function isTrpcRouter(value: unknown): boolean {
-  return (
-    (typeof value === 'object' || typeof value === 'function') &&
-    value !== null &&
-    '_def' in value &&
-    isObject(value._def) &&
-    isObject(value._def['procedures'])
-  );
+  const { _def: definition } = Object(value) as { readonly _def?: { readonly procedures?: unknown } };
+  return isObject(definition?.procedures);
 }

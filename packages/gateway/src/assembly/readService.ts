@@ -1,40 +1,23 @@
 import { schemesOf } from '../auth/authentication.ts';
 import { allScopes } from '../auth/scopes.ts';
 import { limitsOf } from '../calls/limits.ts';
-import { addRoute, metadataRoute, readRoutes, type RouteTable } from '../calls/routes.ts';
-import type { Scheme } from '../calls/scheme.ts';
+import { addRoute, metadataRoute, readRoutes } from '../calls/routes.ts';
 import { collect, formatProblems, GatewayError } from '../checks/gatewayError.ts';
 import { warn } from '../http/warnings.ts';
-import { lazyDocument, type LazyDocument } from '../openapi/document.ts';
-import { apiErrors, type ErrorFormat } from '../operations/errorFormat.ts';
+import { lazyDocument } from '../openapi/document.ts';
+import { apiErrors } from '../operations/errorFormat.ts';
 import { readOperations } from '../operations/operation.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { readProcedures } from '../procedures/procedure.ts';
 import { warnOfUnservedTools } from '../protocols/mcpEndpoint.ts';
 import { createLinkBase, isBelow, readPaths, requireFreePaths } from '../protocols/paths.ts';
-import type { ProtocolSettings } from '../protocols/protocolSettings.ts';
 
 /** The service of a gateway, as read from its options at start: procedures, operations, routes, paths and limits. */
-export interface ServedService extends Pick<
-  ProtocolSettings,
-  'procedures' | 'operations' | 'paths' | 'links' | 'limits'
-> {
-  /** The option `routes`, the document and metadata of schemes. */
-  readonly routes: RouteTable;
-  /** The origin of `publicUrl`; `undefined` if that is a path. */
-  readonly ownOrigin: string | undefined;
-  /** Maximum size of a body that is read in chunks, in bytes: that of the largest upload. */
-  readonly maxStreamSize: number;
-  readonly schemes: readonly Scheme[];
-  /** All scopes that procedures require. */
-  readonly scopes: readonly string[];
-  readonly errorFormat: ErrorFormat;
-  readonly document: LazyDocument;
-}
+export type ServedService = Awaited<ReturnType<typeof readService>>;
 
 /** @throws {GatewayError} for invalid options, and with a line for each procedure that cannot be served */
-export async function readService(options: AnyGatewayOptions): Promise<ServedService> {
+export async function readService(options: AnyGatewayOptions) {
   const { errorFormat = apiErrors, router } = options;
   const [schemes, paths, routes] = collect([
     () => schemesOf(options.authentication),
@@ -102,12 +85,16 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
     errorFormat,
     limits,
     links,
+    /** Maximum size of a body that is read in chunks, in bytes: that of the largest upload. */
     maxStreamSize: Math.max(limits.maxBodySize, ...uploadBytes),
     operations,
+    /** The origin of `publicUrl`; `undefined` if that is a path. */
     ownOrigin: URL.canParse(links.origin) ? new URL(links.origin).origin : undefined,
     paths,
+    /** The option `routes`, the document and metadata of schemes. */
     routes,
     schemes,
+    /** All scopes that procedures require. */
     scopes,
   };
 }

@@ -1,6 +1,8 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { adapters, dial, until } from '../adapters/serve/testing/dial.ts';
+import type { Gateway } from '../gateway.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
 import type { GatewayOptions } from '../assembly/options.ts';
@@ -25,9 +27,9 @@ const router = t.router({
   remove: at('DELETE').mutation(caller),
   write: at('POST').mutation(caller),
   open: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/open', protect: false } })
+    .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
     .output(z.string())
-    .mutation(caller),
+    .query(caller),
 });
 
 type Options = Partial<GatewayOptions<typeof router, string>>;
@@ -36,10 +38,11 @@ type Options = Partial<GatewayOptions<typeof router, string>>;
 const verify = (scheme: string) => (credential: string) =>
   credential.startsWith('good') ? `${scheme} ${credential}` : undefined;
 
+const session = { verify: verify('cookie'), cookie: '__Host-s' };
 const schemes: readonly Scheme<string>[] = [
   bearer({ verify: verify('bearer') }),
   apiKey({ verify: verify('apiKey') }),
-  cookie({ verify: verify('cookie'), cookie: '__Host-s' }),
+  cookie({ ...session, proxyRejectsNonAscii: true }),
   custom({
     name: 'signature',
     read: (source) => source.header('signature'),
@@ -49,13 +52,16 @@ const schemes: readonly Scheme<string>[] = [
   }),
 ];
 
-async function start(authentication: Options['authentication'], options: Options = {}) {
-  const gateway = await testGateway<typeof router, string>(router, {
+const gatewayWith = (authentication: Options['authentication'], options: Options = {}) =>
+  testGateway<typeof router, string>(router, {
     ...(authentication && { authentication }),
     createContext: ({ identity }) => ({ who: identity }),
     onResponse() {},
     ...options,
   });
+
+async function start(authentication: Options['authentication'], options: Options = {}) {
+  const gateway = await gatewayWith(authentication, options);
   return async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
     const response = await gateway.handle(
       inProcessRequest(
@@ -135,7 +141,7 @@ describe('a list of authentication schemes', () => {
       for (const returned of [falsy, Promise.resolve(falsy), thenable]) {
         const send = await start(bearer({ verify: () => returned as never }));
         expect((await send('/v1/who', { authorization: 'Bearer good' })).status).toBe(401);
-        expect(await send('/v1/open', { authorization: 'Bearer good' }, 'POST')).toMatchObject({
+        expect(await send('/v1/open', { authorization: 'Bearer good' })).toMatchObject({
           body: 'anonymous',
         });
       }
@@ -238,3 +244,101 @@ it.each(['key2', 'my-key', 'my.key', 'my_key'])(
     expect(await gateway.document()).toHaveProperty(['components', 'securitySchemes', name]);
   },
 );
+
+const statusOf = (response: string) => Number(response.split(' ', 2)[1]);
+
+describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
+  /** Sends a request on a connection of its own, and returns the response. */
+  async function send(gateway: Gateway, headers: readonly string[], target = '/v1/who'): Promise<string> {
+    const { socket, text, closed } = await dial(await listen(gateway));
+    const lines = [`GET ${target} HTTP/1.1`, 'Host: api.example', ...headers, 'Connection: close', '', ''];
+    socket.write(lines.join('\r\n'), 'latin1');
+    await closed;
+    return text();
+  }
+
+  it.each<[headers: readonly string[], status: number]>([
+    [['Authorization: Bearer good'], 200],
+    [['Authorization: Bearer good', 'Authorization: Bearer good'], 401],
+    [['Authorization: Bearer good', 'authorization: Bearer bad'], 401],
+    [['Authorization: Bearer good', 'A: b', 'AUTHORIZATION:'], 401],
+    [['X-API-Key: good'], 200],
+    [['X-API-Key: good', 'X-API-Key: good'], 401],
+    [['Cookie: __Host-s=good'], 200],
+    [['Cookie: __Host-s=good', 'Cookie: __Host-s=good2'], 401],
+    [['Cookie: __Host-s=good', 'Cookie: a=b'], 401],
+    [['Cookie: a=b', 'Cookie: __Host-s=good'], 401],
+    // Other headers, and the header of a scheme that does not decide, may be repeated.
+    [['X-API-Key: good', 'Accept: */*', 'Accept: */*'], 200],
+    [['Authorization: Bearer good', 'Cookie: a=b', 'Cookie: a=b'], 200],
+  ])(`${adapter}: GET with the headers %j is answered with %i`, async (headers, status) => {
+    const gateway = await gatewayWith(schemes);
+    expect(statusOf(await send(gateway, headers))).toBe(status);
+    expect(statusOf(await send(gateway, headers, '/trpc/read'))).toBe(status);
+  });
+
+  it(`${adapter}: a public procedure is called as anonymous if the credential header occurs twice`, async () => {
+    const headers = ['X-API-Key: good', 'X-API-Key: good'];
+    expect(await send(await gatewayWith(schemes), headers, '/v1/open')).toMatch(/200 OK.*"anonymous"$/s);
+  });
+
+  it.each([
+    [['Authorization: Bearer good'], 101],
+    [['Authorization: Bearer good', 'Authorization: Bearer good'], 401],
+    [['Cookie: __Host-s=good', 'Cookie: a=b'], 401],
+  ])(`${adapter}: a WebSocket upgrade with the headers %j is answered with %i`, async (headers, status) => {
+    const { socket, text } = await dial(await listen(await gatewayWith(schemes)));
+    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    socket.write(
+      ['GET /trpc HTTP/1.1', 'Host: api.example', ...upgrade, key, ...headers, '', ''].join('\r\n'),
+    );
+    await until(() => expect(text()).toContain('\r\n\r\n'));
+    expect(statusOf(text())).toBe(status);
+  });
+
+  const isUws = adapter === 'uWebSockets.js';
+
+  it.each(['\u2000', '\u00a0', '\u3000', '\ufeff', '\u2028', 'é', '\u0085'])(
+    `${adapter}: ${isUws ? 'the parser removes' : 'the cookie parser keeps'} %j before the first cookie`,
+    async (blank) => {
+      const header = `Cookie: ${Buffer.from(blank).toString('latin1')}__Host-s=good`;
+      // With the option, the proxy rejects this request. If uWebSockets.js answers 401, the option is no longer needed.
+      expect(statusOf(await send(await gatewayWith(schemes), [header]))).toBe(isUws ? 200 : 401);
+    },
+  );
+
+  it.each([
+    { authentication: [cookie(session)], named: 'The scheme "cookie" reads the cookie "__Host-s", but' },
+    {
+      authentication: [
+        bearer({ verify: verify('bearer') }),
+        cookie({ ...session, cookie: 's', name: 'session', proxyRejectsNonAscii: false }),
+      ],
+      named: 'The scheme "session" reads the cookie "s", but',
+    },
+  ])(
+    `${adapter}: serve ${isUws ? 'rejects' : 'accepts'} cookie() without proxyRejectsNonAscii: case %#`,
+    async ({ authentication, named }) => {
+      const gateway = await gatewayWith(authentication);
+      const message = await listen(gateway).then(
+        () => undefined,
+        (error: unknown) => String(error),
+      );
+      const expected = `GatewayError: ${named} uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with trpc-gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`;
+      expect(message).toBe(isUws ? expected : undefined);
+    },
+  );
+});
+
+// `Headers` joins repeated headers: with "; " for Cookie, with ", " for others.
+it.each<[name: string, value: string, times: number, status: number]>([
+  ['authorization', 'Bearer good', 1, 200],
+  ['authorization', 'Bearer good', 2, 401],
+  ['x-api-key', 'good', 2, 401],
+  ['cookie', '__Host-s=good', 2, 401],
+])('gateway.fetch with the header %s: %s, %i times, answers %i', async (name, value, times, status) => {
+  const { fetch } = await gatewayWith(schemes);
+  const headers = Array.from({ length: times }, (): [string, string] => [name, value]);
+  expect((await fetch('http://api.example/v1/who', { headers })).status).toBe(status);
+});

@@ -14,35 +14,14 @@ export interface FailedAttemptsOptions {
   readonly windowMs: number;
 }
 
-/** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
-export interface FailedAttempts {
-  rememberedRejections(): number;
-  /** Whether this credential was verified and rejected a moment ago. */
-  wasRejected(token: string): boolean;
-  /**
-   * Counts a failed attempt.
-   * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if it was synchronous or the
-   *   rejection is remembered already
-   * @param noun what error messages call the credential
-   * @returns the error for an address with too many attempts
-   */
-  countFailure(
-    request: HttpRequest,
-    token: string,
-    lookedUpAt: number | undefined,
-    noun: string,
-  ): MaybePromise<LimitError | undefined>;
-  /** Counts a WebSocket that sent no credential in time. */
-  countSilentSocket(request: HttpRequest): void;
-  /** Returns an error if an address has opened too many WebSockets without sending a credential. */
-  silentRejection(request: HttpRequest): LimitError | undefined;
-}
-
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
 const rejectionTtlMs = 500;
 
 /** Most remembered rejections: 16 MB if each token fills `maxHeaderSize`. A script sends fewer within `rejectionTtlMs`. */
 const maxRejections = 1000;
+
+/** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
+export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
 
 /**
  * Never rejects a valid credential because of its address: tokens not remembered as invalid are verified. An address
@@ -52,7 +31,7 @@ export function createFailedAttempts(
   { attempts, windowMs }: FailedAttemptsOptions,
   clientAddress: ClientAddress,
   state?: State,
-): FailedAttempts {
+) {
   const bucket = { size: attempts, windowMs };
   const take = createSharedTokenBuckets('failedAttempts', state, bucket);
   // Separate: a script that repeats a bad token must not block WebSockets of browsers at its address.
@@ -67,9 +46,22 @@ export function createFailedAttempts(
     });
 
   return {
-    rememberedRejections: () => rejectedUntil.size,
-    wasRejected: (token) => (rejectedUntil.get(token) ?? 0) > performance.now(),
-    countFailure(request, token, lookedUpAt, noun) {
+    rememberedRejections: (): number => rejectedUntil.size,
+    /** Whether this credential was verified and rejected a moment ago. */
+    wasRejected: (token: string): boolean => (rejectedUntil.get(token) ?? 0) > performance.now(),
+    /**
+     * Counts a failed attempt.
+     * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if it was synchronous or the
+     *   rejection is remembered already
+     * @param noun what error messages call the credential
+     * @returns the error for an address with too many attempts
+     */
+    countFailure(
+      request: HttpRequest,
+      token: string,
+      lookedUpAt: number | undefined,
+      noun: string,
+    ): MaybePromise<LimitError | undefined> {
       return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
         // Over the limit, only remembered rejections are renewed: repeating a bad token verifies nothing.
         if (lookedUpAt !== undefined && (isTaken || rejectedUntil.get(token) !== undefined)) {
@@ -78,12 +70,14 @@ export function createFailedAttempts(
         return isTaken ? undefined : tooManyAttempts(`invalid ${noun}s`, waitMs);
       });
     },
-    countSilentSocket(request) {
+    /** Counts a WebSocket that sent no credential in time. */
+    countSilentSocket(request: HttpRequest): void {
       const address = clientAddress(request);
       void take(address, 1);
       takeSilent(address, 1);
     },
-    silentRejection(request) {
+    /** Returns an error if an address has opened too many WebSockets without sending a credential. */
+    silentRejection(request: HttpRequest): LimitError | undefined {
       const { left } = takeSilent(clientAddress(request), 0);
       // The time until the bucket has another token.
       const waitMs = windowMs / attempts;

@@ -56,15 +56,22 @@ export function requireOrigins(option: string, origins: Origins): void {
  * Whether a WebSocket may be opened: by programs that are no browser, pages of allowed origins, and the server's own.
  * Always checked: browsers open WebSockets to other sites with cookies and no preflight (RFC 6455 §10.2).
  * @param publicOrigin the server's own origin, for a proxy that changes `Host`
+ * @param isOwnName whether the server may have a host name
  */
-export function createSocketOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {
+export function createSocketOrigins(
+  origins: Origins,
+  publicOrigin: string | undefined,
+  isOwnName: (hostname: string) => boolean = () => true,
+): OriginCheck {
   const allows = originMatcher(origins);
   return (request) => {
     const origin = request.header('origin');
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     // Compare only the host: the scheme that the client used with a proxy is unknown here.
     const page = pageOf(origin);
-    return page !== undefined && page.host === request.header('host')?.toLowerCase();
+    return (
+      page !== undefined && isOwnName(page.hostname) && page.host === request.header('host')?.toLowerCase()
+    );
   };
 }
 
@@ -78,13 +85,7 @@ export const isLoopbackName = (hostname: string): boolean =>
  * equal `Origin` and `Host`. A program that is no browser sends no `Origin`.
  */
 export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefined): RequestPolicy {
-  const allows = originMatcher(origins);
-  const isAllowed: OriginCheck = (request) => {
-    const origin = request.header('origin');
-    if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
-    const page = pageOf(origin);
-    return page !== undefined && isLoopbackName(page.hostname) && page.host === request.header('host');
-  };
+  const isAllowed = createSocketOrigins(origins, publicOrigin, isLoopbackName);
   const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
   return {
     admit(context) {

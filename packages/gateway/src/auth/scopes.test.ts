@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
-import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
@@ -34,12 +33,8 @@ const options = {
   scopes: (identity: { readonly scopes: readonly string[] }) => identity.scopes,
 };
 
-type AnyScheme = Scheme<{ readonly scopes: readonly string[] }>;
-
-const gatewayOf = (...authentication: AnyScheme[]) => testGateway(router, { authentication });
-
 async function send(method: string, target: string, headers: Record<string, string>) {
-  const gateway = await gatewayOf(bearer(options), apiKey(options));
+  const gateway = await testGateway(router, { authentication: [bearer(options), apiKey(options)] });
   const response = await gateway.handle(
     inProcessRequest(method, target, { 'content-type': 'application/json', ...headers }, '{}'),
   );

@@ -7,19 +7,14 @@ import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { CallRunner } from './callRunner.ts';
 import { CallContext } from './requestContext.ts';
 
-/** A clock that only moves when a test moves it. */
-const useFakeClock = () => {
+it('of two calls that are left when a third expires, the one with the earlier deadline expires first', async () => {
+  // A clock that only the test moves. The gateway has read the global before.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-  // The gateway has read the global before.
   const now = vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   onTestFinished(() => {
     now.mockRestore();
     vi.useRealTimers();
   });
-};
-
-it('of two calls that are left when a third expires, the one with the earlier deadline expires first', async () => {
-  useFakeClock();
   const calls = new CallRunner(limitsOf({ callTimeoutMs: 5000 }));
   const ended: number[] = [];
   for (const timeoutMs of [20, 200, 2000]) {

@@ -49,6 +49,15 @@ async function printed(
   return lines;
 }
 
+/** Returns the first line about a route that throws. */
+async function printedOf(path: `/${string}`, error = new Error('disk on fire')): Promise<string> {
+  const route = () => {
+    throw error;
+  };
+  const [line = ''] = await printed(path, { routes: { [path]: route } });
+  return line;
+}
+
 describe('a gateway without onResponse, onError and trpc.onError', () => {
   it.each([
     ['/v1/boom', 'boom'],
@@ -99,14 +108,7 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
   it.each(['%c3%a9', '%d0%b0', '%s', '%j'])(
     'the log of a request to a path with %s has the path unchanged and the error',
     async (segment) => {
-      const [line = ''] = await printed(`/${segment}`, {
-        routes: {
-          [`/${segment}`]: () => {
-            throw new Error('disk on fire');
-          },
-        },
-      });
-      expect(line).toContain(
+      expect(await printedOf(`/${segment}`)).toContain(
         `GET /${segment} failed unexpectedly (request request-7): Error: disk on fire\n`,
       );
     },
@@ -114,13 +116,7 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
 
   it('the log of an error leaves out its properties, which may be secrets', async () => {
     const cause = Object.assign(new Error('disk on fire'), { headers: { authorization: 'Bearer secret' } });
-    const [line = ''] = await printed('/page', {
-      routes: {
-        '/page': () => {
-          throw new Error('No page.', { cause });
-        },
-      },
-    });
+    const line = await printedOf('/page', new Error('No page.', { cause }));
     expect(line).toContain('\nCause: Error: disk on fire\n');
     expect(line).not.toContain('secret');
   });
@@ -133,13 +129,9 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
   );
 
   it('the log replaces control characters in a path, and cuts it after 256 characters', async () => {
-    const page = () => {
-      throw new Error('no page');
-    };
-    const path = `/\u001b[31m${'x'.repeat(5000)}` as const;
-    const [line = ''] = await printed(path, { routes: { [path]: page } });
+    const line = await printedOf(`/\u001b[31m${'x'.repeat(5000)}`);
     expect(line).toContain(`GET /?[31m${'x'.repeat(250)}… failed`);
     const longest = `/${'x'.repeat(255)}` as const;
-    expect((await printed(longest, { routes: { [longest]: page } }))[0]).toContain(`GET ${longest} failed`);
+    expect(await printedOf(longest)).toContain(`GET ${longest} failed`);
   });
 });

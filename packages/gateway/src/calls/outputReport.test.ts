@@ -1,6 +1,5 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
-import { z } from 'zod';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import { testGateway } from '../testing/testGateway.ts';
 
@@ -51,13 +50,4 @@ it('JSON, an instance with properties, and what is an error of JSON.stringify, a
   }
   for (const output of [json, circle, throwing, [new Book()], { a: bare }])
     expect(await linesOf(output)).toEqual([]);
-});
-
-it('a schema of a map or a set ends the start, also if only the option openapi serves it', async () => {
-  const t = initTRPC.meta<GatewayMeta>().create();
-  const tags = t.procedure
-    .output(z.object({ tags: z.set(z.string()) }))
-    .query(() => ({ tags: new Set<string>() }));
-  const starting = testGateway(t.router({ tags }), { openapi: true });
-  await expect(starting).rejects.toThrow('in its output, "tags" is a set, which JSON does not support');
 });

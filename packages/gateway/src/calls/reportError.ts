@@ -1,5 +1,4 @@
 import type { TRPCError } from '@trpc/server';
-import { tryHook } from '../http/hooks.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** An error, as `onError` receives it. Its fields are those of `onError` in tRPC's adapters, with `request` for `req`. */
@@ -23,9 +22,3 @@ export interface ReportedError<Context> {
 
 /** Reports an error to `onError`. It never throws. */
 export type ReportError = (reported: ReportedError<unknown>) => void;
-
-/** Creates the function that calls `onError`, and ignores the errors that it throws or rejects with. */
-export const createReportError =
-  (onError: (error: ReportedError<never>) => unknown): ReportError =>
-  (reported) =>
-    void tryHook(onError, reported as ReportedError<never>);

@@ -20,11 +20,8 @@ export const required = (
   members?: OptionRule['members'],
 ): OptionRule => ({ accepts, expected, members });
 
-export const optional = (
-  accepts: OptionRule['accepts'],
-  expected: string,
-  members?: OptionRule['members'],
-): OptionRule => ({ accepts: (value) => value === undefined || accepts(value), expected, members });
+export const optional: typeof required = (accepts, ...others) =>
+  required((value) => value === undefined || accepts(value), ...others);
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
 export const isTextList = (value: unknown): value is readonly string[] =>

@@ -1,16 +1,13 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { GatewayError, type Problem } from '../checks/gatewayError.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
+import { createGateway } from '../gateway.ts';
 import type { AnyGatewayOptions } from '../assembly/options.ts';
 
-/** A gateway, and why it does not serve some procedures over REST, or as tools. */
-export interface PartialGateway {
-  readonly gateway: Gateway;
-  readonly leftOut: readonly Problem[];
-}
-
-/** A procedure that `createGateway` rejects stays on tRPC. @throws {GatewayError} for other problems */
-export async function createPartialGateway(options: AnyGatewayOptions): Promise<PartialGateway> {
+/**
+ * Creates a gateway. A procedure that `createGateway` rejects stays on tRPC, and is one of `leftOut` with the reason.
+ * @throws {GatewayError} for other problems
+ */
+export async function createPartialGateway(options: AnyGatewayOptions) {
   const leftOut: Problem[] = [];
   for (;;) {
     try {

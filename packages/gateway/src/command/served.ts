@@ -6,24 +6,13 @@ import { loadLazyRouters } from '../procedures/procedure.ts';
 import { inferredOutput, type OutputSchemas } from '../schemas/inferredOutput.ts';
 
 /** What the metadata of a router chooses for REST and MCP. If it chooses nothing for one of them, all is served. */
-export interface Served {
-  /** The number of procedures. */
-  readonly count: number;
-  /** The number of procedures without a schema of their outputs. */
-  readonly untyped: number;
-  /** Whether some procedure has `openapi` with a path in its metadata: REST then has those with `openapi` alone. */
-  readonly hasRestMetadata: boolean;
-  /** Whether some procedure has `mcp` in its metadata: the tools are then those alone. */
-  readonly hasToolMetadata: boolean;
-  /** What is not served over REST, and what is no tool. */
-  readonly leftOut: { readonly rest: readonly Reason[]; readonly mcp: readonly Reason[] };
-}
+export type Served = Awaited<ReturnType<typeof readServed>>;
 
 /** A procedure, and one of the reasons why it is not served. */
 export type Reason = readonly [procedure: string, reason: string];
 
 /** Reads which procedures a router serves over REST and MCP, including those of lazy routers. */
-export async function readServed(router: AnyTRPCRouter, outputs: OutputSchemas | undefined): Promise<Served> {
+export async function readServed(router: AnyTRPCRouter, outputs: OutputSchemas | undefined) {
   await loadLazyRouters(router);
   const procedures = Object.entries(router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>).map(
     ([path, procedure]) => {
@@ -44,9 +33,13 @@ export async function readServed(router: AnyTRPCRouter, outputs: OutputSchemas |
       .filter((each): each is Reason => each[1] !== undefined);
   return {
     count: procedures.length,
+    /** The number of procedures without a schema of their outputs. */
     untyped: procedures.filter(({ isTyped }) => !isTyped).length,
+    /** Whether some procedure has `openapi` with a path in its metadata: REST then has those with `openapi` alone. */
     hasRestMetadata,
+    /** Whether some procedure has `mcp` in its metadata: the tools are then those alone. */
     hasToolMetadata,
+    /** What is not served over REST, and what is no tool. */
     leftOut: {
       // The schema of an output (`.output`) is of the iterable, and says nothing about its events.
       rest: all(({ openapi, inferred, type }) =>

@@ -70,22 +70,15 @@ const leaseMarginMs = 10_000;
 /** Statuses that are not stored, besides every 5xx: nothing was done, or the client should retry. */
 const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
 
-/** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
-export interface Idempotency {
-  /** Calls `onReserved` with a reservation, or with the stored response, or a `Failure`. It never throws. */
-  reserve(
-    context: RequestContext,
-    call: KeyedCall,
-    onReserved: (result: IdempotencyReservation | ReplayedResponse | Failure) => void,
-  ): void;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
+/** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
 export function createIdempotency<Identity>(
   { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
   { callTimeoutMs }: Limits,
   calls: CallRunner,
   state: State = memoryState(),
-): Idempotency {
+) {
   const idempotencyState = new IdempotencyState(state, ttlMs, callTimeoutMs);
 
   async function reserve(
@@ -123,7 +116,12 @@ export function createIdempotency<Identity>(
   }
 
   return {
-    reserve(context: RequestContext<Identity>, call, onReserved) {
+    /** Calls `onReserved` with a reservation, or with the stored response, or a `Failure`. It never throws. */
+    reserve(
+      context: RequestContext<Identity>,
+      call: KeyedCall,
+      onReserved: (result: IdempotencyReservation | ReplayedResponse | Failure) => void,
+    ): void {
       const reserving = reserve(context, call);
       calls.wait(reserving, context, (result) => {
         onReserved(result as IdempotencyReservation | ReplayedResponse | Failure);

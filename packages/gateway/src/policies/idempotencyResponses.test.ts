@@ -62,6 +62,12 @@ async function start(
       .input(z.object({ length: z.int() }))
       .output(z.string())
       .mutation(({ input: { length } }) => `${run()}`.padEnd(length, 'ü')),
+    invalid: post('/invalid')
+      .output(z.object({ run: z.string() }))
+      .mutation(() => ({ run: run() }) as never),
+    huge: post('/huge')
+      .output(z.any())
+      .mutation(() => ({ run: BigInt(run()) })),
   });
   const { fetch } = await testGateway(router, {
     idempotency: { caller: () => undefined, ...idempotency },
@@ -156,6 +162,10 @@ describe('replayed responses', () => {
     ['several headers of one name, outside ASCII', '/v1/cookies', undefined, 200],
     ['several headers of one name over tRPC', '/trpc/cookies', undefined, 200],
     ['text outside ASCII', '/v1/text', { length: 20 }, 200],
+    ['an invalid output', '/v1/invalid', undefined, 500],
+    ['an invalid output over tRPC', '/trpc/invalid', undefined, 500],
+    ['an output that JSON does not have', '/v1/huge', undefined, 500],
+    ['an output that JSON does not have, over tRPC,', '/trpc/huge', undefined, 500],
   ])('%s is replayed with its status, headers and bytes', async (_what, target, input, status) => {
     const { runs, send } = await start();
     const first = await send(target, input);

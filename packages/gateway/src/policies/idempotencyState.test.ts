@@ -249,7 +249,13 @@ describe('a state that fails', () => {
       isAway = false;
       removals = 0;
     };
-    return { end, idempotencyState, removals: () => removals, reserve, stored };
+    const storeAll = (count: number, bytes: number) => {
+      const reserved = { key: 'key', value: '', caller: '' };
+      return Promise.allSettled(
+        Array.from({ length: count }, () => idempotencyState.store(reserved, 'x'.repeat(bytes))),
+      );
+    };
+    return { end, removals: () => removals, reserve, storeAll, stored };
   }
 
   it('new keys are reserved at once after 1,000 keys failed, and each of those is released by one removal', async () => {
@@ -279,16 +285,11 @@ describe('a state that fails', () => {
   });
 
   it('keys are rejected while 64 MiB of responses wait for the state in the background, until it has stored them', async () => {
-    const { end, idempotencyState, reserve } = startFailing();
-    const reserved = { key: 'key', value: '', caller: '' };
-    const storeAll = (count: number) =>
-      Promise.allSettled(
-        Array.from({ length: count }, async () => idempotencyState.store(reserved, 'x'.repeat(1_000_000))),
-      );
-    const stores = storeAll(33);
+    const { end, reserve, storeAll } = startFailing();
+    const stores = storeAll(33, 1_000_000);
     await vi.advanceTimersByTimeAsync(1500);
     await stores;
-    const last = storeAll(1);
+    const last = storeAll(1, 1_000_000);
     // Its request still waits.
     await expect(reserve('first')).rejects.toThrow(lost());
     await vi.advanceTimersByTimeAsync(1500);
@@ -302,11 +303,8 @@ describe('a state that fails', () => {
   });
 
   it('responses that were not stored until their keys expired no longer count as waiting', async () => {
-    const { end, idempotencyState, reserve } = startFailing();
-    const reserved = { key: 'key', value: '', caller: '' };
-    const stores = Promise.allSettled(
-      Array.from({ length: 5 }, async () => idempotencyState.store(reserved, 'x'.repeat(7_000_000))),
-    );
+    const { end, reserve, storeAll } = startFailing();
+    const stores = storeAll(5, 7_000_000);
     await vi.advanceTimersByTimeAsync(1500);
     await stores;
     await expect(reserve('second')).rejects.toThrow('The state has yet to store or remove');

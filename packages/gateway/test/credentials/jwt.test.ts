@@ -184,20 +184,14 @@ describe('forged tokens', () => {
     expect(evil.requests()).toBe(before);
   });
 
-  it('a token of 8,192 characters is read, and one of 8,193 is malformed', async () => {
+  it('a token of 8,193 characters, or of other than three parts in base64url, is malformed', async () => {
     const { scheme } = await start();
-    const tokenOf = (length: number) => `a.${'b'.repeat(length - 4)}.c`;
     const read = (token: string) => scheme.read({ header: () => `Bearer ${token}` }, request);
-    expect([read(tokenOf(8192)), read(tokenOf(8193))]).toEqual([tokenOf(8192), null]);
+    const tokenOf = (length: number) => `a.${'b'.repeat(length - 4)}.c`;
+    expect(read(tokenOf(8192))).toBe(tokenOf(8192));
+    const malformed = [tokenOf(8193), 'abc', 'a.b', 'a.b.c.d', 'a.b.c.d.e', 'a=.b.c', 'a.b~.c'];
+    expect(malformed.filter((token) => read(token) !== null)).toEqual([]);
   });
-
-  it.each(['abc', 'a.b', 'a.b.c.d', 'a.b.c.d.e', 'a=.b.c', 'a.b~.c'])(
-    'the token %j is malformed',
-    async (token) => {
-      const { scheme } = await start();
-      expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
-    },
-  );
 });
 
 describe('the key endpoint of the issuer', () => {

@@ -6,7 +6,7 @@ import { openCredentials, schemeCases, type SchemeCase } from './startCredential
 
 // Several schemes, per operation, with scopes: trpc-openapi #239, #290, #295, #302, #370.
 
-const states = ['missing', 'malformed', 'expired', 'out of scope', 'revoked', 'valid'] as const;
+const states = ['missing', 'malformed', 'unknown', 'out of scope', 'revoked', 'valid'] as const;
 type State = (typeof states)[number];
 
 interface Outcome {
@@ -19,76 +19,47 @@ interface Outcome {
   readonly hasEnded?: boolean;
 }
 
-const rejected = {
-  missing: { status: 401, challenge: 'missing' },
-  malformed: { status: 401, challenge: 'invalid' },
-  expired: { status: 401, challenge: 'invalid' },
-} as const;
-const revoked = { status: 401, challenge: 'invalid' } as const;
-const lacksScope = 'does not have the required scope notes:read';
-const streamEnds = { status: 200, hasEnded: true } as const;
-const closed = { status: 'closed 1008' } as const;
+const invalid: Outcome = { status: 401, challenge: 'invalid' };
+const rejected = { missing: { status: 401, challenge: 'missing' }, malformed: invalid, unknown: invalid };
+const closed: Outcome = { status: 'closed 1008' };
+const forbidden: Outcome = { status: 403, challenge: 'scope' };
+const streamEnds: Outcome = { status: 200, hasEnded: true };
+
+const outcomesOf = (
+  outOfScope: Outcome,
+  revoked: Outcome,
+  valid: Outcome,
+  others: Pick<Record<State, object>, 'missing' | 'malformed' | 'unknown'> = rejected,
+) => {
+  const received = 'does not have the required scope notes:read';
+  return { ...others, 'out of scope': { ...outOfScope, received }, revoked, valid } as Record<State, Outcome>;
+};
+const result = '{"result":{"data":"';
 
 const expectedOutcomes = {
-  REST: {
-    ...rejected,
-    'out of scope': { status: 403, challenge: 'scope', received: lacksScope },
-    revoked,
-    valid: { status: 200, received: '"notes of caller-' },
-  },
-  tRPC: {
-    ...rejected,
-    'out of scope': { status: 403, challenge: 'scope', received: lacksScope },
-    revoked,
-    valid: { status: 200, received: '{"result":{"data":"notes of caller-' },
-  },
-  'a batch': {
-    ...rejected,
-    'out of scope': { status: 207, challenge: 'scope', received: lacksScope },
-    revoked,
-    valid: { status: 200, received: '[{"result":{"data":"caller-' },
-  },
-  'JSON lines': {
-    ...rejected,
-    // The status is sent before a call fails.
-    'out of scope': { status: 200, received: lacksScope },
-    revoked: streamEnds,
-    valid: { status: 200, received: 'notes of caller-' },
-  },
-  'events over REST': {
-    ...rejected,
-    'out of scope': { status: 403, challenge: 'scope', received: lacksScope },
-    revoked: streamEnds,
-    valid: { status: 200, received: 'data: 0' },
-  },
-  'events over tRPC': {
-    ...rejected,
-    // tRPC sends errors of a subscription as events.
-    'out of scope': { status: 200, received: lacksScope },
-    revoked: streamEnds,
-    valid: { status: 200, received: 'data: 0' },
-  },
-  'a WebSocket': {
-    ...rejected,
-    'out of scope': { status: 101, received: lacksScope },
-    revoked: closed,
-    valid: { status: 101, received: 'notes of caller-' },
-  },
-  'a WebSocket’s connection parameters': {
-    missing: closed,
-    malformed: closed,
-    expired: closed,
-    'out of scope': { status: 101, received: lacksScope },
-    revoked: closed,
-    valid: { status: 101, received: 'notes of caller-' },
-  },
-  'an EventSource’s connection parameters': {
-    ...rejected,
-    'out of scope': { status: 200, received: lacksScope },
-    revoked: streamEnds,
-    valid: { status: 200, received: 'data: 0' },
-  },
-} as const satisfies Readonly<Record<string, Readonly<Record<State, Outcome>>>>;
+  REST: outcomesOf(forbidden, invalid, { status: 200, received: '"notes of caller-' }),
+  tRPC: outcomesOf(forbidden, invalid, { status: 200, received: `${result}notes of caller-` }),
+  'a batch': outcomesOf({ ...forbidden, status: 207 }, invalid, {
+    status: 200,
+    received: `[${result}caller-`,
+  }),
+  // The status is sent before a call fails.
+  'JSON lines': outcomesOf({ status: 200 }, streamEnds, { status: 200, received: 'notes of caller-' }),
+  'events over REST': outcomesOf(forbidden, streamEnds, { status: 200, received: 'data: 0' }),
+  // tRPC sends errors of a subscription as events.
+  'events over tRPC': outcomesOf({ status: 200 }, streamEnds, { status: 200, received: 'data: 0' }),
+  'a WebSocket': outcomesOf({ status: 101 }, closed, { status: 101, received: 'notes of caller-' }),
+  'a WebSocket’s connection parameters': outcomesOf(
+    { status: 101 },
+    closed,
+    { status: 101, received: 'notes of caller-' },
+    { missing: closed, malformed: closed, unknown: closed },
+  ),
+  'an EventSource’s connection parameters': outcomesOf({ status: 200 }, streamEnds, {
+    status: 200,
+    received: 'data: 0',
+  }),
+};
 type Protocol = keyof typeof expectedOutcomes;
 
 const targets: Readonly<Partial<Record<Protocol, { readonly path: string; readonly accept?: string }>>> = {
@@ -121,12 +92,13 @@ describe.each(schemeCases)('$name', (scheme) => {
     if (state === 'malformed') return { headers: scheme.malformed, revoke() {} };
     const { callers } = service;
     const scopes = state === 'out of scope' ? [] : ['notes:read'];
-    const name = callers.add({ scopes, ...(state === 'expired' && { expiresInMs: -1000 }) });
-    return { headers: await scheme.headers(name, issuer), revoke: () => callers.revoke(name) };
+    const name = `caller-${crypto.randomUUID()}`;
+    if (state !== 'unknown') callers.set(name, { name, scopes });
+    return { headers: await scheme.headers(name, issuer), revoke: () => void callers.delete(name) };
   }
 
   const cells = Object.entries(expectedOutcomes).flatMap(([protocol, outcomes]) =>
-    states.map((state) => [state, protocol as Protocol, outcomes[state] as Outcome] as const),
+    states.map((state) => [state, protocol as Protocol, outcomes[state]] as const),
   );
 
   /** All requests run at once, because credentials in use are verified once a second. */
@@ -155,7 +127,7 @@ describe.each(schemeCases)('$name', (scheme) => {
   );
 
   /** Connection parameters with a cookie are not a credential: a page cannot read a cookie that is HttpOnly. */
-  const isIgnored = (protocol: Protocol) => protocol.endsWith('parameters') && !scheme.isParameter;
+  const isIgnored = (protocol: Protocol) => protocol.endsWith('parameters') && scheme.name === 'cookie';
 
   async function outcomeOf(state: State, protocol: Protocol): Promise<object> {
     const { headers, revoke: revokeCaller } = await credentialIn(state);
@@ -234,7 +206,7 @@ async function firstOf(response: Response): Promise<string> {
 
 /** Calls `notes` on a WebSocket. Resolves with the response, or with the close code. */
 async function dial(
-  { isParameter }: SchemeCase,
+  { name }: SchemeCase,
   server: { readonly origin: string },
   state: State,
   isByParameters: boolean,
@@ -262,7 +234,7 @@ async function dial(
         received += data.toString();
         if (!/"id":1\b/.test(received)) return;
         if (state === 'revoked') revoke();
-        else if (isParameter || !isByParameters) end(101);
+        else if (name !== 'cookie' || !isByParameters) end(101);
       });
     });
   } finally {

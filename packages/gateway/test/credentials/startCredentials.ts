@@ -50,34 +50,12 @@ export const notesRouter = t.router({
   }),
 });
 
-/** The known callers. Each test adds its own. */
-class Callers {
-  readonly #known = new Map<string, Caller & { readonly expiresAt: number }>();
-
-  add({ scopes, expiresInMs = 60_000 }: { scopes: readonly string[]; expiresInMs?: number }): string {
-    const name = `caller-${crypto.randomUUID()}`;
-    this.#known.set(name, { name, scopes, expiresAt: Date.now() + expiresInMs });
-    return name;
-  }
-
-  find(name: string): Caller | undefined {
-    const caller = this.#known.get(name);
-    return caller && caller.expiresAt > Date.now() ? caller : undefined;
-  }
-
-  revoke(name: string): void {
-    this.#known.delete(name);
-  }
-}
-
 /** An authentication scheme: its configuration, the headers of its clients, and its challenges. */
 export interface SchemeCase {
   readonly name: string;
-  readonly make: (callers: Callers, issuer: Issuer) => Scheme<Caller>;
+  readonly make: (callers: ReadonlyMap<string, Caller>, issuer: Issuer) => Scheme<Caller>;
   readonly headers: (name: string, issuer: Issuer) => Promise<Record<string, string>>;
   readonly malformed: Record<string, string>;
-  /** Whether connection parameters can carry the credential. */
-  readonly isParameter: boolean;
   readonly challenges: { readonly missing: string; readonly invalid: string; readonly scope: string | null };
   readonly document: object;
 }
@@ -93,19 +71,17 @@ const sameChallenge = (challenge: string) => ({ missing: challenge, invalid: cha
 export const schemeCases: readonly SchemeCase[] = [
   {
     name: 'bearer',
-    make: (callers) => bearer({ verify: (token) => callers.find(token), scopes }),
+    make: (callers) => bearer({ verify: (token) => callers.get(token), scopes }),
     headers: async (name) => ({ authorization: `Bearer ${name}` }),
     malformed: { authorization: 'Bearer two tokens' },
-    isParameter: true,
     challenges: bearerChallenges,
     document: { type: 'http', scheme: 'bearer' },
   },
   {
     name: 'apiKey',
-    make: (callers) => apiKey({ verify: async (key) => callers.find(key), scopes }),
+    make: (callers) => apiKey({ verify: async (key) => callers.get(key), scopes }),
     headers: async (name) => ({ 'x-api-key': name }),
     malformed: { 'x-api-key': 'two keys' },
-    isParameter: true,
     challenges: sameChallenge('ApiKey realm="api", header="X-API-Key"'),
     document: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   },
@@ -115,28 +91,20 @@ export const schemeCases: readonly SchemeCase[] = [
       cookie({
         cookie: '__Host-session',
         proxyRejectsNonAscii: true,
-        verify: async (session) => callers.find(session),
+        verify: async (session) => callers.get(session),
         scopes,
       }),
     headers: async (name) => ({ cookie: `theme=dark; __Host-session=${name}` }),
     malformed: { cookie: '__Host-session=one; __Host-session=two' },
-    isParameter: false,
     challenges: sameChallenge('Cookie realm="api", cookie-name="__Host-session"'),
     document: { type: 'apiKey', in: 'cookie', name: '__Host-session' },
   },
   {
     name: 'jwt',
     make: (callers, { issuer, jwksUri }) =>
-      jwt({
-        issuer,
-        audience,
-        jwksUri,
-        verify: ({ sub = '' }) => callers.find(sub),
-        scopes,
-      }),
+      jwt({ issuer, audience, jwksUri, verify: ({ sub = '' }) => callers.get(sub), scopes }),
     headers: async (sub, issuer) => ({ authorization: `Bearer ${await issuer.sign({ sub })}` }),
     malformed: { authorization: 'Bearer not-a-jwt' },
-    isParameter: true,
     challenges: bearerChallenges,
     document: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   },
@@ -149,22 +117,21 @@ export const schemeCases: readonly SchemeCase[] = [
           const subject = source.header('x-client-subject');
           return subject === undefined || subject.startsWith('CN=') ? subject : null;
         },
-        verify: (subject) => callers.find(subject.slice('CN='.length)),
+        verify: (subject) => callers.get(subject.slice('CN='.length)),
         scopes,
         challenge: 'Certificate realm="api"',
         document: { type: 'mutualTLS' },
       }),
     headers: async (name) => ({ 'x-client-subject': `CN=${name}` }),
     malformed: { 'x-client-subject': 'no common name' },
-    isParameter: true,
     challenges: sameChallenge('Certificate realm="api"'),
     document: { type: 'mutualTLS' },
   },
 ];
 
-/** Serves a gateway with a scheme until its `close()`. */
+/** Serves a gateway with a scheme until its `close()`. Each test adds its own callers. */
 export async function openCredentials(scheme: SchemeCase, issuer: Issuer) {
-  const callers = new Callers();
+  const callers = new Map<string, Caller>();
   const shape = await openShape<typeof notesRouter, Caller>(notesRouter, {
     authentication: scheme.make(callers, issuer),
     createContext: ({ identity }) => ({ caller: identity }),

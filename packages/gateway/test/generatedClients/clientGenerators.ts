@@ -30,7 +30,6 @@ const events = Object.fromEntries(
   [
     'credentials.notesRouter.ticks',
     'errors.subscribed.ticks',
-    'hooks.hooked.ticks',
     'standardSchema.arktypePets.watch',
     'standardSchema.valibotPets.watch',
   ].map((id) => [id, eventsAsJson]),

@@ -115,7 +115,6 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     cors: { origins: (origin) => origin.endsWith('.shapes.example') },
     rateLimit: { calls: 1_000_000, windowMs: 1000 },
     spool: temporaryFiles(),
-    routes: hooks.routes,
     policies: [
       {
         before: 'authentication',

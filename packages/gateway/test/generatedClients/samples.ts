@@ -139,11 +139,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   'uploads.wholeBlob.part': { path: { name: 'x' }, body: file, value: { name: 'x', text: 'hello' } },
   'uploads.wholeBytes.whole': { body: file, value: { size: 5 } },
   'uploads.wholeBytes.part': { path: { name: 'x' }, body: file, value: { name: 'x', text: 'hello' } },
-  'hooks.besideRoutes.read': { value: 'read' },
   'hooks.hooked.read': { query: { name: 'Rex' }, value: 'Rex of Ada' },
   'hooks.hooked.conflict': errorSample(409, 'CONFLICT', 'Taken.'),
-  'hooks.hooked.crash': internalError,
-  'hooks.hooked.ticks': { value: 1 },
   'hooks.hooked.upload': { body: { size: 5 }, value: 5 },
   'hooks.transformed.described': { value: 'here' },
   ...Object.fromEntries(

@@ -11,7 +11,7 @@ import {
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta, type RestMeta, type Spool } from 'trpc-gateway/procedures';
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { call } from '@petstore/testing/mcpMessages';
@@ -266,8 +266,6 @@ interface Hook {
   readonly hangs?: Partial<Record<RequestName, Outcome>>;
   /** Why a way to fail is left out. */
   readonly without?: Partial<Record<FailureName, string>>;
-  /** Why each way to fail needs a gateway of its own. */
-  readonly alone?: string;
   /** Whether it runs before the gateway serves. */
   readonly atStart?: true;
   /** Why no request reaches it. */
@@ -347,7 +345,6 @@ const hooks: Record<HookName, Hook> = {
   'document.transform': {
     options: (of) => ({ document: { ...document, transform: of((same) => same) } }),
     fails: { document: 500 },
-    alone: 'The document is created once.',
     without: { [never]: 'A document has no deadline.' },
   },
   'rateLimit.key': {
@@ -369,7 +366,6 @@ const hooks: Record<HookName, Hook> = {
   'state.delete': { options: (of) => state('delete', of) },
   'state.take': {
     options: (of) => ({ ...state('take', of), rateLimit: { calls: 1000, windowMs: 60_000 } }),
-    alone: 'A state that failed is not called again for a while.',
   },
   'cors.origins': {
     // The page gets no CORS headers, but its GET runs, as without `cors`.
@@ -389,7 +385,6 @@ const hooks: Record<HookName, Hook> = {
       errorFormat: { ...problemDetails, schemaOf: of(problemDetails.schemaOf as never) },
     }),
     fails: { document: 500 },
-    alone: 'The document is created once.',
     without: { [never]: 'A document has no deadline.' },
   },
   'authentication.read': {
@@ -456,7 +451,7 @@ function state(name: 'add' | 'set' | 'delete' | 'take', of: Switch['of']) {
   return { state: { ...memory, [name]: of(memory[name]) } };
 }
 
-async function start(name: HookName, hook: Switch) {
+async function start(name: HookName, hook = new Switch()) {
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createRouter(name, hook),
@@ -470,31 +465,16 @@ async function start(name: HookName, hook: Switch) {
     onResponse: (record: RequestRecord) => void records.push(record),
     ...hooks[name].options?.(hook.of),
   } as never);
-  return { gateway, records };
+  return { gateway, hook, records };
 }
 
-const open = new Map<
-  string,
-  Promise<{ readonly hook: Switch; readonly client: Client; readonly records: RequestRecord[] }>
->();
-
-/** Serves a gateway with the hook: one for all ways to fail, or a new one for each test. */
-function serveWith(name: HookName, failure: FailureName) {
-  const key = hooks[name].alone === undefined ? name : `${name} ${failure} ${open.size}`;
-  const opened =
-    open.get(key) ??
-    (async () => {
-      const hook = new Switch();
-      const { gateway, records } = await start(name, hook);
-      return { hook, records, client: clientOf(await serve(gateway)) };
-    })();
-  open.set(key, opened);
-  return opened;
+/** Serves a gateway with the hook, until the test ends. */
+async function serveWith(name: HookName) {
+  const { gateway, hook, records } = await start(name);
+  const server = await serve(gateway);
+  onTestFinished(async () => void (await server.close({ timeoutMs: 0, graceMs: 0 })));
+  return { hook, records, client: clientOf(server) };
 }
-
-afterAll(async () => {
-  for (const opened of open.values()) await (await opened).client.server.close({ timeoutMs: 0, graceMs: 0 });
-});
 
 const unhandled: unknown[] = [];
 const onUnhandled = (reason: unknown) => void unhandled.push(reason);
@@ -529,9 +509,8 @@ describe.each(cases.filter(([, hook]) => !hook.atStart && hook.never === undefin
   it.for(failing.filter((failure) => hook.without?.[failure] === undefined))(
     `each request is answered if ${name} %s, and works after it`,
     async (failure) => {
-      const { hook: toggle, client } = await serveWith(name, failure);
+      const { hook: toggle, client } = await serveWith(name);
       toggle.failure = failures[failure];
-      toggle.calls = 0;
       const expected = { ...usual, ...(failure === never ? (hook.hangs ?? hook.fails) : hook.fails) };
       const outcomes = await sendAll(client);
       const called = toggle.calls;
@@ -558,8 +537,7 @@ it.for(
 });
 
 it('an error of a hook that must not be asynchronous names the hook and the fix, and the client does not receive it', async () => {
-  const { hook, client, records } = await serveWith('rateLimit.key', 'rejects later');
-  records.length = 0;
+  const { hook, client, records } = await serveWith('rateLimit.key');
   hook.failure = failures['rejects later'];
   const response = await client.server.fetch(`${client.server.origin}/v1/read`);
   hook.failure = undefined;

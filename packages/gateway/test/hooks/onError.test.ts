@@ -8,45 +8,33 @@ const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(val
 it.each(['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`])(
   'GET %s runs policies, calls and hooks in the documented order',
   async (path) => {
-    hookOrder.length = 0;
-    const early = { before: 'authentication', admit: () => void hookOrder.push('early') } as const;
-    const late = {
-      admit: () => void hookOrder.push('late'),
-      complete: () => void hookOrder.push('complete'),
-    };
+    const does = (step: string) => () => void hookOrder.push(step);
     const { origin, server } = await startShape(router, {
-      policies: [late, early],
+      policies: [
+        { admit: does('late'), complete: does('complete') },
+        { before: 'authentication', admit: does('early') },
+      ],
       authentication: bearer({
-        verify: () => {
+        verify: (token) => {
           hookOrder.push('verify');
-          return undefined;
+          return token === 'good';
         },
       }) as never,
-    });
-    expect((await server.fetch(`${origin}${path}`, { headers: { authorization: 'Bearer x' } })).status).toBe(
-      401,
-    );
-    expect(hookOrder).toEqual(['early', 'verify', 'complete']);
-
-    hookOrder.length = 0;
-    const open = await startShape(router, {
-      policies: [late, early],
       createContext: () => {
         hookOrder.push('context');
         return {};
       },
-      onResponse: () => hookOrder.push('onResponse'),
+      onResponse: does('onResponse'),
     });
-    expect((await open.server.fetch(`${open.origin}${path}`)).status).toBe(200);
-    expect(hookOrder).toEqual([
-      'early',
-      'late',
-      'context',
-      'middleware',
-      'resolver',
-      'complete',
-      'onResponse',
-    ]);
+    for (const [token, status, steps] of [
+      ['bad', 401, ['early', 'verify', 'complete']],
+      ['good', 200, ['early', 'verify', 'late', 'context', 'middleware', 'resolver', 'complete']],
+    ] as const) {
+      hookOrder.length = 0;
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await server.fetch(`${origin}${path}`, { headers })).status).toBe(status);
+      expect(hookOrder).toEqual([...steps, 'onResponse']);
+    }
   },
 );
 

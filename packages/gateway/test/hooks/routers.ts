@@ -1,10 +1,9 @@
-import type { Routes } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 
-// Shapes for the tests of hooks, routes, origins, limits of a procedure, and changes to the document.
+// Shapes for the tests of hooks, and changes to the document.
 
 const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create();
 
@@ -26,14 +25,6 @@ export const hooked = t.router({
   conflict: t.procedure.meta({ openapi: { method: 'GET', path: '/conflict' } }).query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
   }),
-  crash: t.procedure.meta({ openapi: { method: 'GET', path: '/crash' } }).query(() => {
-    throw new Error('secret');
-  }),
-  ticks: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
-    .subscription(async function* ticks() {
-      yield 1;
-    }),
   upload: t.procedure
     .meta({ openapi: { method: 'POST', path: '/upload' } })
     .input(z.object({ size: z.int() }))
@@ -56,17 +47,3 @@ export function transformPaths(paths: oas31.PathsObject, prefix: `/${string}` | 
     }),
   };
 }
-
-/** @public A shape of `generatedClients/composed.ts`, which takes all exports. */
-export const besideRoutes = t.router({
-  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
-});
-
-const textResponse = (body: string) =>
-  ({ status: 200, headers: [['content-type', 'text/plain']], body }) as const;
-
-/** Served beside `besideRoutes`. */
-export const routes: Routes = {
-  '/healthz': () => textResponse('ok'),
-  'PUT /v1/blobs': ({ method }) => textResponse(method),
-};

@@ -1,5 +1,5 @@
 import { initTRPC } from '@trpc/server';
-import { createGateway, type Policy, type Via } from 'trpc-gateway';
+import type { Policy, Via } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
@@ -7,8 +7,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { audience, startIssuer } from '../credentials/issuer.ts';
 import { call, revisions, send } from '@petstore/testing/mcpMessages';
-import { inProcess, serveInTest, tool } from '../mcp/serveTools.ts';
+import { inProcess, tool } from '../mcp/serveTools.ts';
 import { callMessage, openSocket } from '../socketClient.ts';
+import { startShape } from '../startShape.ts';
 
 const clientInfo = { name: 'agent', version: '2.1', title: 'An agent' };
 const declared = (info: unknown) => ({ 'io.modelcontextprotocol/clientInfo': info });
@@ -20,21 +21,17 @@ async function start() {
   const t = initTRPC.context<{ readonly via: Via }>().meta<GatewayMeta>().create();
   const seen: unknown[] = [];
   const policy: Policy = { settled: ({ via }) => void seen.push(via) };
-  const gateway = await createGateway({
-    router: t.router({
-      add: t.procedure
-        .meta({ openapi: { method: 'POST', path: '/add' }, mcp: { name: 'add_one', description: 'Adds.' } })
-        .mutation(({ ctx }) => void seen.push(ctx.via)),
-    }),
+  const add = t.procedure
+    .meta({ openapi: { method: 'POST', path: '/add' }, mcp: { name: 'add_one', description: 'Adds.' } })
+    .mutation(({ ctx }) => void seen.push(ctx.via));
+  const { server } = await startShape(t.router({ add }), {
     // What it returns of the claims has no client.
-    authentication: jwt({ issuer, jwksUri, audience, verify: ({ sub }) => sub }),
+    authentication: jwt({ issuer, jwksUri, audience, verify: ({ sub }) => sub }) as never,
     policies: [policy],
     createContext: ({ via }) => ({ via }),
-    document: { title: 'Tools', version: '1' },
     mcp: mcp(),
     onResponse: ({ via, status }) => void (status !== 101 && seen.push(via)),
   });
-  const { server } = await serveInTest({ gateway });
   const headers = async (claims: object) => ({
     authorization: `Bearer ${await accepted.sign({ ...claims })}`,
     'content-type': 'application/json',

@@ -1,4 +1,4 @@
-/** A module hook logs which functions of `packages/gateway/src` are entered: load it before the gateway. */
+/** A module hook logs which functions of `packages/gateway/src` are entered. `node --import` loads it before these. */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { relative } from 'node:path';

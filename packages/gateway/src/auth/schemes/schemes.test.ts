@@ -77,18 +77,16 @@ it.each<[authorization: string | undefined, token: string | null | undefined]>([
   expect(bearerToken({ header: () => authorization })).toBe(token);
 });
 
-it('bearer uses its noun in messages and in the document, by default "token"', () => {
-  expect(bearer({ verify })).toMatchObject({
-    noun: 'token',
-    usage: '"Authorization: Bearer <token>"',
-    document: { description: 'A bearer token.' },
-  });
-  expect(bearer({ verify, noun: 'API key' })).toMatchObject({
-    noun: 'API key',
-    usage: '"Authorization: Bearer <API key>"',
-    document: { description: 'The API key, as a bearer token.' },
-  });
-});
+it.each([
+  [{}, 'token', 'A bearer token.'],
+  [{ noun: 'API key' }, 'API key', 'The API key, as a bearer token.'],
+])(
+  'bearer with the options %o names its credential a %s, and "%s" in the document',
+  (options, noun, description) => {
+    const usage = `"Authorization: Bearer <${noun}>"`;
+    expect(bearer({ verify, ...options })).toMatchObject({ noun, usage, document: { description } });
+  },
+);
 
 it.each<[header: string, value: string | null | undefined]>([
   ['s=abc', 'abc'],

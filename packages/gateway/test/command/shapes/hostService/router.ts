@@ -38,4 +38,5 @@ export const router = t.router({
   git,
   health: t.procedure.query(() => ({ ok: true })),
   restart: t.procedure.mutation(() => undefined),
+  tag: t.procedure.input(z.object({ tags: z.set(z.string()), size: z.bigint() })).mutation(() => true),
 });

@@ -9,4 +9,9 @@ export const appRouter = t.router({
     .input(z.undefined())
     .output(z.object({ version: z.string(), path: z.string() }))
     .query(({ ctx }) => ({ version: '1.9.0', path: ctx.path })),
+  who: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/who' } })
+    .input(z.object({ page: z.string().optional() }))
+    .output(z.unknown())
+    .query(({ ctx }) => ctx),
 });

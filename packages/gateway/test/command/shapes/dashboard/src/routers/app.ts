@@ -19,7 +19,7 @@ export const appRouter = t.router({
     .output(z.array(app))
     .query(({ input }) => [{ id: input.query, href: String(input.limit) }]),
   remove: t.procedure
-    .meta({ openapi: { method: 'DELETE', path: '/apps/{id}' }, mcp: { enabled: false } })
+    .meta({ openapi: { method: 'DELETE', path: '/apps/{id}', enabled: false }, mcp: { enabled: false } })
     .input(z.object({ id: z.string() }))
     .output(z.void())
     .mutation(() => {}),
