@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { open as openLmdb } from 'lmdb';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openEmbeddedStore, type TableReport, verifyFolder } from './index.ts';
+import { openEmbeddedStore } from './index.ts';
 import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 import { readInProcess } from './testing/runStoreProcess.ts';
-import { verificationErrors } from './testing/verificationErrors.ts';
+import { reportsOf, verificationErrors } from './testing/verificationErrors.ts';
 import { collections, animals } from '@petstore/core';
 
 let dataDir: string;
@@ -212,17 +212,9 @@ describe('verifyFolder', () => {
     }
     await store.close();
     await damageText('Bello');
-    const reports: TableReport[] = [];
-    await verifyFolder({
-      dataDir,
-      tables: ['animals'],
-      onProgress: () => {},
-      onTable: (report) => reports.push(report),
-      collections,
-    });
-    expect(reports).toMatchObject([{ table: 'animals', entries: damagedCount, errorCount: damagedCount }]);
-    expect(reports[0]?.errors).toHaveLength(described);
-    expect(reports[0]?.isDamaged).toBe(true);
+    const [report] = await reportsOf(dataDir, collections);
+    expect(report).toMatchObject({ table: 'animals', entries: damagedCount, errorCount: damagedCount });
+    expect([report?.errors.length, report?.isDamaged]).toEqual([described, true]);
   });
 });
 

@@ -5,9 +5,9 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { Animal, animals } from '@petstore/core';
 import { type CollectionDefinition, defineCollection } from '@petstore/core/store';
-import { backupFolder, openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
+import { backupFolder, openEmbeddedStore } from './index.ts';
 import { runStoreProcess } from './testing/runStoreProcess.ts';
-import { verificationErrors } from './testing/verificationErrors.ts';
+import { reportsOf, verificationErrors } from './testing/verificationErrors.ts';
 
 let folder: string;
 let dataDir: string;
@@ -189,15 +189,7 @@ describe('a data folder with other collections than the code', () => {
       code: 'incompatible',
       message: expect.stringContaining('The category 1 in the data folder'),
     });
-    const reports: TableReport[] = [];
-    const definitions = [animals, defineCollection(options)];
-    await verifyFolder({
-      dataDir,
-      tables: verifiedTables(definitions),
-      collections: definitions,
-      onProgress: () => {},
-      onTable: (report) => reports.push(report),
-    });
+    const reports = await reportsOf(dataDir, [animals, defineCollection(options)]);
     const error =
       /^category 1: the schema of categories in this version rejects it \(kind: Invalid input.*\)$/;
     const errors = [expect.stringMatching(error)];

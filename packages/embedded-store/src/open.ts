@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
-import { type CollectionDefinition, StoreError } from '@petstore/core/store';
+import { type CollectionDefinition, StoreError, type StoreOptions } from '@petstore/core/store';
 import { createLockFile, makeFolder, rejectLink } from 'trpc-gateway-shared/lmdb';
 import { findDamage } from './dataFile.ts';
 import { createAtomically, rejectSharedFolder } from './dataFolder.ts';
@@ -10,7 +10,6 @@ import { damaged, toStoreError } from './errors.ts';
 import type { DataFolder, Layout, MetaTable } from './folder.ts';
 import { watchFolder } from './folderWatch.ts';
 import { bringUpToDate, checkFormat, FORMAT, isUpToDate, rejectUnknown } from './layout.ts';
-import type { EmbeddedStoreOptions } from './options.ts';
 import { jsonRow } from './rows.ts';
 import { KEY_COUNTER, openTable, put } from './table.ts';
 import { waitForWriteLock } from './writeLock.ts';
@@ -22,6 +21,19 @@ const FILE_NAMES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 
 /** Maximum number of tables in the file: one per collection and per index, and eight internal ones. */
 const MAX_TABLES = 128;
+
+/** Options of the store. Before it migrates, stop all earlier versions: they do not maintain a new index. */
+export interface EmbeddedStoreOptions extends StoreOptions {
+  /** Data folder. Created with mode 0700 if it does not exist. */
+  readonly dataDir: string;
+  /**
+   * Called once with a StoreError `fatal` when this process can no longer use the folder: LMDB reported a fatal error, or a
+   * file of the folder was removed or replaced. This is detected on the next call, or within half a second without calls.
+   * All later calls fail with that error, so log it and end the process. The callback must not throw: a timer may call it,
+   * and its error would be an uncaught exception.
+   */
+  readonly onFatal?: ((error: StoreError) => void) | undefined;
+}
 
 /** Options of `openEmbeddedStore`. Without `collections` the folder is opened with any collections, and not changed. */
 export type OpenFolderOptions = Partial<Omit<EmbeddedStoreOptions, 'dataDir' | 'maxReservations'>>;

@@ -16,8 +16,8 @@ export interface RowCodec<T> {
 /** Stored reservation. Its key is the digest. */
 export type ReservationRow = Omit<StoredReservation, 'digest'>;
 
-// lmdb may return a Uint8Array instead of a Buffer, and one with an own `length` property, so this method is called on it.
-const { utf8Slice } = Buffer.prototype;
+// lmdb may return a Uint8Array instead of a Buffer, and one with an own `length` property, so these methods are called on it.
+const { readUInt32LE, utf8Slice } = Buffer.prototype;
 
 /** Creates a codec for rows of a checksum and JSON. */
 export function jsonRow<T>(): RowCodec<T> {
@@ -26,7 +26,8 @@ export function jsonRow<T>(): RowCodec<T> {
       const json = JSON.stringify(value);
       const row = Buffer.allocUnsafe(CHECKSUM_BYTES + Buffer.byteLength(json));
       row.write(json, CHECKSUM_BYTES);
-      return seal(row);
+      row.writeUInt32LE(checksum(row), 0);
+      return row;
     },
     decode(row) {
       if (!isIntact(row)) return null;
@@ -54,16 +55,6 @@ function checksum(row: Uint8Array): number {
   return hash >>> 0;
 }
 
-/** Writes the checksum into a row. Call it when the rest of the row is complete. */
-function seal(row: Buffer): Buffer {
-  row.writeUInt32LE(checksum(row), 0);
-  return row;
-}
-
-/** Whether the checksum of a row is correct. */
-function isIntact(row: Uint8Array): boolean {
-  return row.length >= CHECKSUM_BYTES && readUInt32LE(row) === checksum(row);
-}
-
-// Not row.readUInt32LE: for a large row lmdb returns a Uint8Array that is not a Buffer.
-const readUInt32LE = (row: Uint8Array): number => Buffer.prototype.readUInt32LE.call(row, 0);
+/** Whether the checksum of a row is correct. Not row.readUInt32LE: for a large row lmdb returns no Buffer. */
+const isIntact = (row: Uint8Array): boolean =>
+  row.length >= CHECKSUM_BYTES && readUInt32LE.call(row, 0) === checksum(row);

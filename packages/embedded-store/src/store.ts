@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import {
   buildRecord,
-  type CallOptions,
   type Collection,
   type CollectionDefinition,
   type CopyableStore,
@@ -10,17 +9,14 @@ import {
   indexedCondition,
   type KeyStore,
   openedCollections,
-  type Store,
-  type StoreCloseOptions,
   type StoredRecord,
 } from '@petstore/core/store';
+import { type Access, openAccess } from './access.ts';
 import { Records } from './collection.ts';
-import { closed, toReadError, toStoreError } from './errors.ts';
+import { toStoreError } from './errors.ts';
 import type { DataFolder } from './folder.ts';
-import { createGroupCommit } from './groupCommit.ts';
 import { openKeys } from './keys.ts';
-import { openDataFolder } from './open.ts';
-import type { EmbeddedStoreOptions } from './options.ts';
+import { type EmbeddedStoreOptions, openDataFolder } from './open.ts';
 import { openReservations } from './reservations.ts';
 import { createTransfer } from './transfer.ts';
 
@@ -55,46 +51,6 @@ function createStore(
     transfer: () => createTransfer(folder, definitions, reservations, access),
     ready: access.ready,
     close: access.close,
-  };
-}
-
-/** Reads and writes of an open store, and its end. */
-interface Access extends Pick<Store, 'ready' | 'close'> {
-  readonly read: <T>(action: () => T) => T;
-  readonly write: <T>(job: () => T, callOptions?: CallOptions) => Promise<T>;
-}
-
-function openAccess(folder: DataFolder): Access {
-  const { root, path: dataDir, watch } = folder;
-  const commits = createGroupCommit(folder);
-  let closing: Promise<void> | undefined;
-  return {
-    read(action) {
-      if (closing !== undefined) throw closed(dataDir);
-      const fatal = watch.fatal();
-      if (fatal !== undefined) throw fatal;
-      try {
-        // lmdb uses one snapshot per turn of the event loop. Within that turn, another process may acknowledge a record that
-        // the client then requests from this one. Takes 0.5 µs.
-        root.resetReadTxn();
-        return action();
-      } catch (error) {
-        throw watch.recordFatal(toReadError(error, dataDir));
-      }
-    },
-    async write(job, callOptions) {
-      if (closing !== undefined) throw closed(dataDir);
-      return commits.write(job, callOptions?.signal);
-    },
-    ready() {
-      if (closing !== undefined) throw closed(dataDir);
-      const error = watch.check() ?? commits.error();
-      if (error !== undefined) throw error;
-    },
-    close({ timeoutMs }: StoreCloseOptions = {}) {
-      closing ??= commits.idle(timeoutMs).then(() => folder.close());
-      return closing;
-    },
   };
 }
 

@@ -2,10 +2,8 @@ import type { Database, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 
-/** The database that contains the tables. */
-export interface TableRoot {
-  readonly root: RootDatabase;
-}
+/** Has the database that contains the tables. */
+export type TableRoot = Pick<DataFolder, 'root'>;
 
 /** Value of an entry that has all its data in the key. */
 export const EMPTY_VALUE = Buffer.alloc(0);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { collections, type Animal, animals as definition } from '@petstore/core';
 import {
-  type CollectionTransfer,
   type CopyableStore,
   fingerprint,
   type KeyRecord,
@@ -10,7 +9,7 @@ import {
   type StoreTransfer,
 } from '@petstore/core/store';
 import { copyKeys, isEmptyStore } from './copy/copyStore.ts';
-import { inDatabase, inFolder } from './testing/testData.ts';
+import { animalsOf, inDatabase, inFolder } from './testing/testData.ts';
 import { openMongodbStore } from '@petstore/core/store/mongodb';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 
@@ -19,14 +18,10 @@ const animals: Animal[] = [
   { id: 7, name: 'a\u0000b', categoryId: Number.MIN_SAFE_INTEGER, status: 'available' },
   { id: 2 ** 40, name: '', categoryId: 0, status: 'sold' },
 ];
-const keys: KeyRecord[] = [
-  { hash: 'hash b', name: 'b', createdAt: 5, expiresAt: 7, revokedAt: 9, lastUsedAt: 8 },
-  { hash: 'hash a', name: 'a', createdAt: 5 },
-];
-function definedKey(key: KeyRecord | undefined): KeyRecord {
-  if (key === undefined) throw new Error('There is no such key.');
-  return key;
-}
+const fresh: KeyRecord = { hash: 'hash b', name: 'b', createdAt: 5, expiresAt: 7 };
+const revoked: KeyRecord = { ...fresh, revokedAt: 9, lastUsedAt: 8 };
+const valid: KeyRecord = { hash: 'hash a', name: 'a', createdAt: 5 };
+const keys = [revoked, valid];
 const pet = { name: 'Rex', categoryId: 1 };
 const petFingerprint = fingerprint(definition, pet);
 const petsOf = (store: Store) => store.collection(definition);
@@ -40,12 +35,7 @@ describe.each([
     let store: CopyableStore;
     let transfer: StoreTransfer;
     const putKeys = (put: KeyRecord[]) => copyKeys({ list: () => put }, store.keys);
-    /** The animals of the transfer. */
-    const pets = (): CollectionTransfer => {
-      const [collection] = transfer.collections;
-      if (collection === undefined) throw new Error('There are no animals.');
-      return collection;
-    };
+    const pets = () => animalsOf(store);
     beforeEach(async () => {
       store = await newStore(collections);
       transfer = store.transfer();
@@ -100,21 +90,19 @@ describe.each([
       ]) {
         const key = { hash: 'hash c', name: 'c', createdAt: 1, ...other };
         const same = keys.filter(({ hash, name }) => hash !== key.hash && name !== key.name);
-        const fresh = { hash: 'hash d', name: 'd', createdAt: 1 };
-        await expect(putKeys([fresh, ...same, key])).rejects.toMatchObject({ code: 'conflict' });
+        const another = { hash: 'hash d', name: 'd', createdAt: 1 };
+        await expect(putKeys([another, ...same, key])).rejects.toMatchObject({ code: 'conflict' });
       }
       expect(await store.keys.list()).toEqual(keys);
     });
 
     test('copyKeys adds a later use and a revocation to an existing key, and removes none', async () => {
-      const [revoked, valid] = keys;
-      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = definedKey(revoked);
-      await putKeys([fresh, definedKey(valid)]);
-      await putKeys([{ ...fresh, lastUsedAt: 8 }, definedKey(valid)]);
+      await putKeys([fresh, valid]);
+      await putKeys([{ ...fresh, lastUsedAt: 8 }, valid]);
       expect(await store.keys.list()).toEqual([{ ...fresh, lastUsedAt: 8 }, valid]);
       await putKeys(keys);
       expect(await store.keys.list()).toEqual(keys);
-      await putKeys([{ ...definedKey(revoked), lastUsedAt: 6 }, definedKey(valid)]);
+      await putKeys([{ ...revoked, lastUsedAt: 6 }, valid]);
       expect(await store.keys.list()).toEqual(keys);
     });
 

@@ -6,6 +6,7 @@ import {
   recordConflict,
   type StoreTransfer,
 } from '@petstore/core/store';
+import type { Access } from './access.ts';
 import { Records } from './collection.ts';
 import type { DataFolder } from './folder.ts';
 import type { openReservations } from './reservations.ts';
@@ -14,13 +15,7 @@ export function createTransfer(
   folder: DataFolder,
   definitions: readonly CollectionDefinition[],
   reservations: ReturnType<typeof openReservations>,
-  {
-    read,
-    write,
-  }: {
-    readonly read: <T>(action: () => T) => T;
-    readonly write: <T>(job: () => T) => Promise<T>;
-  },
+  { read, write }: Access,
 ): StoreTransfer {
   const collections = definitions.map((definition): CollectionTransfer => {
     const records = new Records(folder, definition);

@@ -8,7 +8,7 @@ import type { Metrics, MetricsSources } from './metrics/openMetrics.ts';
 import { openAdmin, originOf } from './openAdmin.ts';
 import type { RunOptions, Started } from './options.ts';
 import type { LoggedRequest, OpenedLog, TelemetryPart } from './parts.ts';
-import { Resources } from './resources.ts';
+import { createResources } from './resources.ts';
 import { consoleLog, logListening } from './consoleLog.ts';
 import { errorText, UnclosedStoreError } from './signals/endProcess.ts';
 import {
@@ -74,7 +74,7 @@ class Service {
   readonly #telemetry: TelemetryPart | undefined;
   readonly #openedLog: OpenedLog;
   readonly #processMetrics: Metrics | undefined;
-  readonly #resources: Resources;
+  readonly #resources: ReturnType<typeof createResources>;
   readonly #fatalError = Promise.withResolvers<Error>();
   readonly #stopping = new AbortController();
   readonly #health = routesOf(async () => (this.#notReadyReason = await this.#notReady()));
@@ -94,7 +94,7 @@ class Service {
       fields: telemetry?.logFields,
     });
     this.#processMetrics = options.admin?.metrics?.open();
-    this.#resources = new Resources(options.expectedErrors);
+    this.#resources = createResources(options.expectedErrors);
   }
 
   async start(): Promise<RunningService> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './freePort.ts';
 
@@ -9,8 +9,8 @@ import { freePort } from './freePort.ts';
  * - `reject`: nothing listens on its port, and open connections are cut
  * - `freeze`: nothing passes, and nothing is closed
  * - `delay`: all data from the server is delayed by `ms` milliseconds
- * - `cutMessages`: for `percent` of the responses, half is passed, then the connection is cut
- * - `cutResponses`: for `percent` of the responses nothing is passed and the connection is cut; the server has received the request
+ * - `cutMessages`: for `percent` of the requests, half of what arrives next is passed, then the connection is cut
+ * - `cutResponses`: for `percent` of the requests the connection is cut when its response arrives, which is not passed
  */
 export type Fault =
   | { readonly kind: 'none' | 'reject' | 'freeze' }
@@ -18,7 +18,7 @@ export type Fault =
   | {
       readonly kind: 'cutMessages' | 'cutResponses';
       readonly percent: number;
-      /** Only responses to requests whose bytes contain this text, such as the name of a collection. Default: all. */
+      /** Only requests whose bytes contain this text, such as the name of a collection. Default: all. */
       readonly only?: string;
     };
 
@@ -34,12 +34,12 @@ export interface FaultProxy {
 
 /** A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB, Redis or HTTP. */
 export async function startFaultProxy(uri: string): Promise<FaultProxy> {
-  const [, scheme, host = '', port = '27017'] =
-    /^(http|mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
+  const [, host = '', port = '27017'] =
+    /^(?:http|mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
   if (host === '') throw new Error('The URI must name one server.');
-  const { idOf, read, respondsTo } = scheme === 'mongodb' ? mongodbMessages : messagesInOrder;
   let fault: Fault = { kind: 'none' };
-  const links = new Set<Link>();
+  /** The functions that end the open connections. */
+  const links = new Set<() => void>();
   /** Callbacks that wait for the end of a freeze. */
   let held: (() => void)[] = [];
 
@@ -63,30 +63,36 @@ export async function startFaultProxy(uri: string): Promise<FaultProxy> {
           unlessFrozen(action);
         });
     };
-    const link = createLink(client, connect(Number(port), host), arrive);
-    links.add(link);
-    link.whenClosed(() => links.delete(link));
+    const server = connect(Number(port), host);
+    const destroy = () => {
+      client.destroy();
+      server.destroy();
+      links.delete(destroy);
+    };
+    links.add(destroy);
+    for (const socket of [client, server]) {
+      socket.setNoDelay();
+      socket.on('error', () => socket.destroy());
+    }
+    client.on('close', destroy);
+    server.on('close', () => arrive(destroy));
 
-    // Numbers of the requests whose responses will be cut.
-    const chosen = new Set<number>();
-    read(link.client, (request) =>
+    // Clients wait for a response before they send the next request, so what arrives next belongs to the last one.
+    let isChosen = false;
+    client.on('data', (request: Buffer) =>
       unlessFrozen(() => {
-        if ((fault.kind === 'cutResponses' || fault.kind === 'cutMessages') && isChosen(fault, request)) {
-          chosen.add(idOf(request));
-        }
-        link.server.write(request);
+        if (fault.kind === 'cutResponses' || fault.kind === 'cutMessages')
+          isChosen ||= chooses(fault, request);
+        server.write(request);
       }),
     );
-    const response = (message: Buffer) => {
-      if (!chosen.delete(respondsTo(message))) {
-        link.client.write(message);
-        return;
-      }
-      if (fault.kind === 'cutMessages') {
-        link.client.end(message.subarray(0, message.length >> 1), () => link.destroy());
-      } else link.destroy();
+    const respond = (response: Buffer) => {
+      if (!isChosen) client.write(response);
+      else if (fault.kind === 'cutMessages')
+        client.end(response.subarray(0, response.length >> 1), () => destroy());
+      else destroy();
     };
-    read(link.server, (message) => arrive(() => response(message)));
+    server.on('data', (response: Buffer) => arrive(() => respond(response)));
   });
   // The port stays the proxy's while nothing listens on it.
   const listenPort = await freePort();
@@ -99,7 +105,7 @@ export async function startFaultProxy(uri: string): Promise<FaultProxy> {
       fault = next;
       if (next.kind === 'reject') {
         listener.close();
-        for (const link of links) link.destroy();
+        for (const end of links) end();
       } else if (!listener.listening) listener.listen(listenPort, '127.0.0.1');
       if (next.kind !== 'freeze') {
         const actions = held;
@@ -111,7 +117,7 @@ export async function startFaultProxy(uri: string): Promise<FaultProxy> {
       return links.size;
     },
     async close() {
-      for (const link of links) link.destroy();
+      for (const end of links) end();
       if (!listener.listening) return;
       listener.close();
       await once(listener, 'close');
@@ -119,64 +125,5 @@ export async function startFaultProxy(uri: string): Promise<FaultProxy> {
   };
 }
 
-/** A client's connection and the one to the server that goes with it: they end together. */
-interface Link {
-  readonly client: Socket;
-  readonly server: Socket;
-  readonly destroy: () => void;
-  readonly whenClosed: (action: () => void) => void;
-}
-
-function createLink(client: Socket, server: Socket, arrive: (end: () => void) => void): Link {
-  const destroy = () => {
-    client.destroy();
-    server.destroy();
-  };
-  for (const socket of [client, server]) {
-    socket.setNoDelay();
-    socket.on('error', () => socket.destroy());
-  }
-  client.on('close', destroy);
-  server.on('close', () => arrive(destroy));
-  return { client, server, destroy, whenClosed: (action) => client.on('close', action) };
-}
-
-/** The header of a message of MongoDB's wire protocol: its length, its number, and the number of the request it responds to. */
-const HEADER_BYTES = 16;
-const REQUEST_ID = 4;
-const RESPONSE_TO = 8;
-
-/** Calls back for each whole message. */
-function readMessages(socket: Socket, onMessage: (message: Buffer) => void): void {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  socket.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    while (bytes >= HEADER_BYTES) {
-      const all = chunks.length === 1 ? (chunks[0] ?? chunk) : Buffer.concat(chunks);
-      const length = all.readInt32LE(0);
-      chunks = [all];
-      if (bytes < length) return;
-      chunks = [all.subarray(length)];
-      bytes -= length;
-      onMessage(all.subarray(0, length));
-    }
-  });
-}
-
-const mongodbMessages = {
-  read: readMessages,
-  idOf: (request: Buffer) => request.readInt32LE(REQUEST_ID),
-  respondsTo: (response: Buffer) => response.readInt32LE(RESPONSE_TO),
-};
-
-/** Redis and HTTP number nothing and respond in order: of a connection, what arrives next is cut. */
-const messagesInOrder = {
-  read: (socket: Socket, onMessage: (message: Buffer) => void) => void socket.on('data', onMessage),
-  idOf: () => 0,
-  respondsTo: () => 0,
-};
-
-const isChosen = ({ percent, only }: { percent: number; only?: string }, request: Buffer): boolean =>
+const chooses = ({ percent, only }: { percent: number; only?: string }, request: Buffer): boolean =>
   Math.random() * 100 < percent && (only === undefined || request.includes(only));

@@ -9,7 +9,7 @@ import { categories } from '@petstore/core/store/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { expect, test } from 'vitest';
-import { inDatabase, inFolder } from '../testing/testData.ts';
+import { animalsOf, inDatabase, inFolder } from '../testing/testData.ts';
 import { copyStore } from './copyStore.ts';
 
 // What a store does with the data of a copy: ../transfer.test.ts.
@@ -20,12 +20,6 @@ const keys = [
   { hash: 'b', name: 'first', createdAt: 1, revokedAt: 5 },
   { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
 ];
-
-function animalsOf(store: CopyableStore): CollectionTransfer {
-  const [collection] = store.transfer().collections;
-  if (collection === undefined) throw new Error('There are no animals.');
-  return collection;
-}
 
 /** Opens a new folder until the test ends. */
 async function newStore(count = 0): Promise<CopyableStore> {

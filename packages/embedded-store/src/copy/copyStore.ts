@@ -105,7 +105,13 @@ export async function copyKeys(from: Pick<KeyStore, 'list'>, to: KeyStore): Prom
       if (revokedAt !== undefined) await to.revoke(name, revokedAt);
     }
   }
-  if (hasSameKeys(sortByName(keys), sortByName(await to.list()))) return keys.length;
+  // Also each that is revoked in the source.
+  const isCopied = (key: KeyRecord) => {
+    const source = byHash.get(key.hash);
+    return isSameKey(key, source) && (source?.revokedAt === undefined || key.revokedAt !== undefined);
+  };
+  const copied = await to.list();
+  if (copied.length === keys.length && copied.every(isCopied)) return keys.length;
   throw otherKeys();
 }
 
@@ -225,17 +231,6 @@ async function copyReservations(from: StoreTransfer, to: StoreTransfer): Promise
     after = last.digest;
   }
 }
-
-const sortByName = (records: readonly KeyRecord[]): KeyRecord[] =>
-  records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-
-/** Whether both have the same keys, and every key that is revoked in the source is revoked in the target. */
-const hasSameKeys = (source: readonly KeyRecord[], target: readonly KeyRecord[]): boolean =>
-  source.length === target.length &&
-  source.every((key, index) => {
-    const copied = target[index];
-    return isSameKey(key, copied) && (key.revokedAt === undefined || copied?.revokedAt !== undefined);
-  });
 
 /** Yields all records in ascending order by id. */
 async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredRecord[]> {

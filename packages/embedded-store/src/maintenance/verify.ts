@@ -38,7 +38,7 @@ export interface VerifyOptions {
   readonly tables: readonly string[];
   readonly collections: readonly CollectionDefinition[];
   /** Called before each table, and after every 100 entries with the key of the last one. */
-  readonly onProgress: (table: string, last?: string) => void;
+  readonly onProgress?: (table: string, last?: string) => void;
   /** Called after each table. */
   readonly onTable: (report: TableReport) => void;
 }
@@ -59,14 +59,18 @@ export async function verifyFolder({
   dataDir,
   tables,
   collections,
-  onProgress,
+  onProgress = () => {},
   onTable,
 }: VerifyOptions): Promise<void> {
   const folder = await openDataFolder(resolve(dataDir), { create: false, migrate: false, collections });
   try {
-    const tablesByName = openVerifiedTables(folder, collections);
+    const tablesByName = new Map([
+      ...collections.flatMap((definition) => collectionTables(folder, definition)),
+      ...internalTables(folder),
+    ]);
     for (const table of tables) {
-      const { table: opened, walk } = tablesByName.get(table) ?? unknownTable(table);
+      const verified = tablesByName.get(table);
+      if (verified === undefined) throw new TypeError(`There is no table ${table}.`);
       // After a failed read a snapshot is unusable.
       folder.root.resetReadTxn();
       onProgress(table);
@@ -80,11 +84,11 @@ export async function verifyFolder({
       };
       let entries = 0;
       try {
-        walk((last) => {
+        verified.walk((last) => {
           entries += 1;
           if (entries % PROGRESS_INTERVAL === 0) onProgress(table, last);
         }, report);
-        const counted = opened.getCount();
+        const counted = verified.table.getCount();
         if (entries !== counted) report(`it has ${entries} entries, but LMDB counted ${counted}`);
       } catch (error) {
         report(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
@@ -107,19 +111,6 @@ interface VerifiedTable {
   readonly table: Pick<Database, 'getCount'>;
   readonly walk: Walk;
 }
-
-function unknownTable(name: string): never {
-  throw new TypeError(`There is no table ${name}.`);
-}
-
-const openVerifiedTables = (
-  folder: DataFolder,
-  definitions: readonly CollectionDefinition[],
-): ReadonlyMap<string, VerifiedTable> =>
-  new Map([
-    ...definitions.flatMap((definition) => collectionTables(folder, definition)),
-    ...internalTables(folder),
-  ]);
 
 function collectionTables(
   folder: DataFolder,

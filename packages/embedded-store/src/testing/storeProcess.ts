@@ -15,14 +15,12 @@ const errorFields = (error: unknown) =>
     ? { code: error.code, message: error.message }
     : { code: 'other', message: String(error) };
 
-const STATUSES = [undefined, 'available', 'pending', 'sold'] as const;
-
 /** Returns values that no other call uses. */
-function somePet(index: number): NewPet {
-  const status = STATUSES[index % STATUSES.length];
-  const pet = { name: `${process.pid}/${index} ${'🐕'.repeat(index % 50)}`, categoryId: index };
-  return status === undefined ? pet : { ...pet, status };
-}
+const somePet = (index: number): NewPet => ({
+  name: `${process.pid}/${index} ${'🐕'.repeat(index % 50)}`,
+  categoryId: index,
+  ...(index % 4 === 0 && { status: 'sold' }),
+});
 
 const actions = {
   /** Creates animals concurrently. */
@@ -44,28 +42,24 @@ const actions = {
 
   /** Creates animals until the store reports a fatal error. Prints the error of each create, then of a get and a create. */
   async createUntilFatal(store: Store) {
+    const pets = store.collection(animals);
+    const attempt = async (call: () => unknown) => {
+      try {
+        await call();
+      } catch (error) {
+        print(errorFields(error));
+      }
+    };
     for (let isFatal = false; !isFatal;) {
-      await store
-        .collection(animals)
-        .create(somePet(1))
-        .catch((error: unknown) => {
-          print(errorFields(error));
-        });
+      await attempt(() => pets.create(somePet(1)));
       try {
         await store.ready();
       } catch (error) {
         isFatal = error instanceof StoreError && error.code === 'fatal';
       }
     }
-    try {
-      await store.collection(animals).get(1);
-    } catch (error) {
-      print(errorFields(error));
-    }
-    await store
-      .collection(animals)
-      .create(somePet(2))
-      .catch((error: unknown) => print(errorFields(error)));
+    await attempt(() => pets.get(1));
+    await attempt(() => pets.create(somePet(2)));
   },
 };
 

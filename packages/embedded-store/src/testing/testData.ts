@@ -1,5 +1,5 @@
 import { openMongodbStore } from '@petstore/core/store/mongodb';
-import type { CollectionDefinition, CopyableStore } from '@petstore/core/store';
+import type { CollectionDefinition, CollectionTransfer, CopyableStore } from '@petstore/core/store';
 import { testDatabase } from '@petstore/testing/mongodb';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { onTestFinished } from 'vitest';
@@ -21,3 +21,10 @@ export const inDatabase: NewStore = async (collections) => {
   onTestFinished(() => store.close());
   return store;
 };
+
+/** The first collection of a store that can be copied, which the tests fill with animals. */
+export function animalsOf(store: CopyableStore): CollectionTransfer {
+  const [collection] = store.transfer().collections;
+  if (collection === undefined) throw new Error('There are no animals.');
+  return collection;
+}

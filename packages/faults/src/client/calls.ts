@@ -1,3 +1,4 @@
+import { currentHeaders, currentMeta } from '@petstore/testing/mcpMessages';
 import type { Random } from '@petstore/testing/random';
 import { type ClientRequest, LostConnection, textOf, type Transport } from './transport.ts';
 
@@ -24,18 +25,6 @@ export type Outcome =
 
 type Json = Readonly<Record<string, unknown>>;
 
-const toolHeaders = (tool: string) => ({
-  'mcp-protocol-version': '2026-07-28',
-  'mcp-method': 'tools/call',
-  'mcp-name': tool,
-});
-const toolMeta = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-
-const isQuery = (procedure: Procedure): boolean => procedure === 'look';
-
 /** Encodes a call. @param random chooses what the protocol leaves open: the revision, and the place of the key */
 function encode(protocol: Exclude<Protocol, 'socket'>, call: Call, random: Random): ClientRequest {
   const { input, key, procedure, token } = call;
@@ -49,7 +38,7 @@ function encode(protocol: Exclude<Protocol, 'socket'>, call: Call, random: Rando
   const inputs = protocol === 'single' ? input : { 0: input };
   const batch = protocol === 'single' ? '' : 'batch=1&';
   const path = `/trpc/${procedure}?${batch}`;
-  return isQuery(procedure)
+  return procedure === 'look'
     ? { method: 'GET', target: `${path}input=${encodeURIComponent(JSON.stringify(inputs))}`, headers }
     : post(path, inputs, headers);
 }
@@ -78,7 +67,7 @@ function encodeTool({ input, key, procedure, token }: Call, random: Random): Cli
     name: procedure,
     arguments: Object.fromEntries(random.chance(0.5) ? entries : entries.toReversed()),
     ...(place === 'params' && { idempotencyKey: key }),
-    _meta: { ...(isCurrent && toolMeta), ...(place === '_meta' && { idempotencyKey: key }) },
+    _meta: { ...(isCurrent && currentMeta), ...(place === '_meta' && { idempotencyKey: key }) },
   };
   return post(
     '/mcp',
@@ -86,7 +75,7 @@ function encodeTool({ input, key, procedure, token }: Call, random: Random): Cli
     {
       authorization: `Bearer ${token}`,
       accept: 'application/json, text/event-stream',
-      ...(isCurrent && toolHeaders(procedure)),
+      ...(isCurrent && currentHeaders('tools/call', procedure)),
       ...(place === 'header' && key !== undefined && { 'idempotency-key': key }),
     },
   );

@@ -36,7 +36,7 @@ export interface Started {
 }
 
 export class Processes {
-  readonly #places: Place[] = [];
+  readonly places: Place[] = [];
   readonly #mayEnd: boolean;
   readonly #problems: string[] = [];
   #isEnding = false;
@@ -56,19 +56,15 @@ export class Processes {
     for (let at = 0; at < count; at += 1) {
       const port = await freePort();
       const proxy = await startFaultProxy(`http://127.0.0.1:${port}`);
-      processes.#places.push({ proxy, options: { ...optionsAt(at), port }, started: undefined });
+      processes.places.push({ proxy, options: { ...optionsAt(at), port }, started: undefined });
     }
-    await Promise.all(processes.#places.map((place) => processes.start(place)));
+    await Promise.all(processes.places.map((place) => processes.start(place)));
     return processes;
-  }
-
-  get places(): readonly Place[] {
-    return this.#places;
   }
 
   /** Those that clients can reach. */
   get reachable(): readonly Started[] {
-    return this.#places.flatMap(({ started }) => started ?? []);
+    return this.places.flatMap(({ started }) => started ?? []);
   }
 
   /** Starts a process in its place, again and again until it serves: what it shares may be away. */
@@ -120,7 +116,7 @@ export class Processes {
   async end(): Promise<readonly string[]> {
     this.#isEnding = true;
     await Promise.all(this.reachable.map((started) => this.stop(started)));
-    await Promise.all(this.#places.map(({ proxy }) => proxy.close()));
+    await Promise.all(this.places.map(({ proxy }) => proxy.close()));
     return this.#problems;
   }
 }

@@ -10,7 +10,7 @@ import { faults, type RealFault, type Target } from './faults.ts';
 import { damageOf, FolderOutside, openOutside } from './storeOutside.ts';
 import { Processes } from './processes.ts';
 import { openStorage, type ProcessOptions } from './storage.ts';
-import { RealTransport } from './transport.ts';
+import { realTransport } from './transport.ts';
 
 /** A scenario of the table: a fault of a service on a server and a state. */
 export interface Scenario {
@@ -49,7 +49,7 @@ export async function runScenario({ fault: name, server, state }: Scenario, seed
   const optionsAt = (at: number) => ({ server, folder, outside, location: storage.locationOf(at) });
   const processes = await Processes.open(processCount, optionsAt, fault.ends);
   const environment = {
-    transport: new RealTransport(processes, new Random(seed)),
+    transport: realTransport(processes, new Random(seed)),
     faults: [{ ...fault, name, begin: once(fault.begin, { processes, storage }) }],
     marginMs,
     published: [],

@@ -120,7 +120,6 @@ export async function damageOf({ folder, location }: Place): Promise<readonly st
       dataDir: storeFolder(folder),
       tables: verifiedTables(collections),
       collections,
-      onProgress: () => {},
       onTable: ({ errors, table }) => damage.push(...errors.map((error) => `The table ${table}: ${error}.`)),
     });
   return damage;

@@ -11,7 +11,7 @@ export class Connection {
   readonly #random: Random;
   readonly #cut = Promise.withResolvers<never>();
   readonly #onCut: (() => void)[] = [];
-  #isOpen = true;
+  isOpen = true;
 
   constructor(to: RunningProcess, link: Link, random: Random) {
     this.to = to;
@@ -21,20 +21,16 @@ export class Connection {
     this.#cut.promise.catch(() => {});
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   /** Ends the connection after its response. */
   finish(): void {
-    this.#isOpen = false;
+    this.isOpen = false;
     this.to.connections.delete(this);
   }
 
   /** Ends the connection for both sides, whatever is on its way. */
   cut(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     this.to.connections.delete(this);
     this.#cut.reject(new LostConnection());
     // A killed process learns nothing more.
@@ -57,7 +53,7 @@ export class Connection {
     const ms = this.#random.below(this.#link.longestMs + 1);
     if (ms > 0) await this.race(sleep(ms));
     while (this.#link.thawed) await this.race(this.#link.thawed);
-    if (!this.#isOpen) throw new LostConnection();
+    if (!this.isOpen) throw new LostConnection();
   }
 
   /** Carries a response, which may be lost. @throws `LostConnection` */

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** A process of the simulated service. Killed, it loses its memory: what it still does has no effect on anything outside. */
 export class SimulatedProcess {
   readonly name: string;
-  #isAlive = true;
+  isAlive = true;
   readonly #listeners = new Set<() => void>();
 
   /** @param name the first segment of the paths that it opens: those of `p1` begin with `/p1/` */
@@ -11,12 +11,8 @@ export class SimulatedProcess {
     this.name = name;
   }
 
-  get isAlive(): boolean {
-    return this.#isAlive;
-  }
-
   kill(): void {
-    this.#isAlive = false;
+    this.isAlive = false;
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }

@@ -60,16 +60,14 @@ async function failedCheck(checks: Checks): Promise<string | undefined> {
 }
 
 /** Rejects if a check takes longer than its timeout: pending probes would pile up and delay a shutdown. */
-function withTimeout(check: () => unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`The check took longer than ${checkTimeoutMs} ms.`)),
-      checkTimeoutMs,
-    ).unref();
-    void (async () => check())()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
-  });
+async function withTimeout(check: () => unknown): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(reject, checkTimeoutMs).unref();
+  try {
+    await Promise.race([check(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function jsonResponse(

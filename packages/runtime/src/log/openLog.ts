@@ -31,18 +31,13 @@ export interface OpenLogOptions {
   readonly fields?: (() => object) | undefined;
 }
 
-/** Returns a function that names the first error of stdout on stderr. */
-function reportOnce() {
-  let isReported = false;
-  return ({ message }: Error) => {
-    if (isReported) return;
-    isReported = true;
-    try {
-      writeSync(2, `The log cannot be written: ${message}. Up to 8 MiB of lines wait for the next try.\n`);
-    } catch {
-      // stderr has the same problem.
-    }
-  };
+/** Names an error of stdout on stderr. */
+function report({ message }: Error): void {
+  try {
+    writeSync(2, `The log cannot be written: ${message}. Up to 8 MiB of lines wait for the next try.\n`);
+  } catch {
+    // stderr has the same problem.
+  }
 }
 
 /** Opens a log that writes one JSON object per line to stdout. Lines are buffered until the next event loop iteration. */
@@ -59,7 +54,7 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
     ...(isShared && { maxWrite: atomicBytes }),
   });
   // Each further line repeats the write that failed.
-  stdout.on('error', reportOnce());
+  stdout.once('error', report).on('error', () => {});
   // A write costs as much as formatting a line. Lines of the turn in which a process is killed are lost.
   let lines = '';
   let bytes = 0;

@@ -94,13 +94,18 @@ test.each([
   expect(lines()).toMatchObject([{ level, codes, msg: 'request' }]);
 });
 
-test('a line says that its response repeats an earlier one, and no other line has the field', () => {
-  const { report, lines } = recordLines({ requests: 'all' });
-  report({ isReplay: true });
-  report({ isReplay: false });
-  expect(lines()).toMatchObject([{ isReplay: true }, {}]);
-  expect(lines()[1]).not.toHaveProperty('isReplay');
-});
+test.each([
+  ['isReplay', { isReplay: true }, { isReplay: true }],
+  ['trace_id and span_id', { trace: { traceId: 'a', spanId: 'b' } }, { trace_id: 'a', span_id: 'b' }],
+])(
+  'a line has %s if its request is a replay or has a span, and no other line has them',
+  (_, change, fields) => {
+    const { report, lines } = recordLines({ requests: 'all' });
+    for (const each of [change, { isReplay: false }]) report(each);
+    expect(lines()).toMatchObject([fields, {}]);
+    for (const field of Object.keys(fields)) expect(lines()[1]).not.toHaveProperty(field);
+  },
+);
 
 test('requests: none logs no request', () => {
   const { report, lines } = recordLines({ requests: 'none' });
@@ -211,15 +216,6 @@ test.each([
   const { report, lines } = recordLines();
   report({ ...unauthorized, path, operation: path, method: path });
   expect(lines()).toMatchObject([{ path: logged, operation: logged, method: logged }]);
-});
-
-test('a log line has trace_id and span_id if the request has a span', () => {
-  const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
-  const ids = { trace_id: trace.traceId, span_id: trace.spanId };
-  const { report, lines } = recordLines({ requests: 'all' });
-  for (const change of [{ trace }, {}]) report(change);
-  expect(lines()).toMatchObject([ids, {}]);
-  expect(lines()[1]).not.toHaveProperty('trace_id');
 });
 
 describe('an unexpected error', () => {

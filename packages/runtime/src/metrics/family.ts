@@ -30,16 +30,16 @@ export const counter = (name: string, help: string, values: readonly MetricSampl
   values,
 });
 
-/** Creates a gauge with one series and no labels. */
+/** Creates a gauge. @param value of one series without labels, or the samples of several */
 export const gauge = (
   name: string,
   help: string,
-  value: number,
+  value: number | readonly MetricSample[],
   aggregator: Aggregator = 'sum',
 ): MetricFamily => ({
   name,
   help,
   type: 'gauge',
   aggregator,
-  values: [{ labels: {}, value }],
+  values: typeof value === 'number' ? [{ labels: {}, value }] : value,
 });

@@ -1,6 +1,8 @@
+import type { HttpResponse } from 'trpc-gateway';
 import { expect, test } from 'vitest';
 import { gauge, type MetricsSnapshot } from './family.ts';
-import { aggregateMetrics, metrics } from './metrics.ts';
+import { metrics } from './metrics.ts';
+import type { ProcessMetrics } from './metricsPart.ts';
 import { type MetricsSources, openMetrics } from './openMetrics.ts';
 import { record } from '../testing/record.ts';
 
@@ -29,8 +31,20 @@ const count = 'gateway_request_duration_seconds_count{protocol="rest",operation=
 const bucket = (le: string) =>
   `gateway_request_duration_seconds_bucket{le="${le}",protocol="rest",operation="listPets"}`;
 
-async function read(text: Promise<string>) {
-  const lines = (await text).split('\n');
+/** Creates an aggregate. `read` scrapes the processes that respond, and returns the values of series. */
+function aggregate() {
+  const { page, remove } = metrics().aggregate();
+  let reports: readonly ProcessMetrics[] = [];
+  const scrape = page(async () => reports);
+  const read = (...responding: readonly ProcessMetrics[]) => {
+    reports = responding;
+    return valuesOf(scrape());
+  };
+  return { read, remove };
+}
+
+async function valuesOf(scrape: Promise<HttpResponse>) {
+  const lines = ((await scrape).body as string).split('\n');
   return (series: string) => {
     const line = lines.find((each) => each.startsWith(`${series} `));
     return line === undefined ? undefined : Number(line.slice(series.length));
@@ -38,7 +52,7 @@ async function read(text: Promise<string>) {
 }
 
 test('counters, calls in flight and connections of processes are summed, and other metrics have aggregators of their own', async () => {
-  const aggregated = aggregateMetrics();
+  const reports: ProcessMetrics[] = [];
   for (const [process, served, ready, lag] of [
     [1, 3, 1, 0.01],
     [2, 4, 0, 2],
@@ -53,9 +67,9 @@ test('counters, calls in flight and connections of processes are summed, and oth
         ? [{ ...family, values: [{ labels: {}, value: lag }] }]
         : [family],
     );
-    aggregated.update(process, withLag);
+    reports.push({ process, metrics: withLag });
   }
-  const value = await read(aggregated.text());
+  const value = await aggregate().read(...reports);
   expect([requests, count, bucket('0.001'), bucket('0.0025'), bucket('+Inf')].map(value)).toEqual([
     7, 7, 0, 7, 7,
   ]);
@@ -68,38 +82,36 @@ test('counters, calls in flight and connections of processes are summed, and oth
 });
 
 test('when a process ends its counters stay in the totals, its calls in flight and connections are dropped, and its late snapshot is ignored', async () => {
-  const aggregated = aggregateMetrics();
+  const { read, remove } = aggregate();
   const running = worker();
   running.serve(1);
-  aggregated.update(1, await running.report());
+  let value = await read({ process: 1, metrics: await running.report() });
   for (let process = 2; process <= 4; process += 1) {
     const ending = worker();
     ending.serve(10);
-    const snapshot = await ending.report();
-    aggregated.update(process, snapshot);
-    aggregated.remove(process);
-    aggregated.update(process, snapshot);
+    const report = { process, metrics: await ending.report() };
+    await read(report);
+    remove(process);
+    value = await read(report);
   }
-  const value = await read(aggregated.text());
   expect([requests, count, bucket('+Inf')].map(value)).toEqual([31, 31, 31]);
   expect(value('gateway_calls_in_flight')).toBe(2);
 });
 
 test('a process that does not respond is counted with its last snapshot', async () => {
-  const aggregated = aggregateMetrics();
+  const { read } = aggregate();
   const silent = worker();
   silent.serve(5);
-  aggregated.update(1, await silent.report());
+  await read({ process: 1, metrics: await silent.report() });
   silent.serve(5);
-  expect((await read(aggregated.text()))(requests)).toBe(5);
-  aggregated.update(1, await silent.report());
-  expect((await read(aggregated.text()))(requests)).toBe(10);
+  expect((await read())(requests)).toBe(5);
+  expect((await read({ process: 1, metrics: await silent.report() }))(requests)).toBe(10);
 });
 
 test('/metrics of several workers has how many there should be, and how many respond', async () => {
   const page = metrics({ prefix: 'x_' })
     .aggregate()
     .page(async () => [], { count: 3, responding: () => 2 });
-  const value = await read(page().then(({ body }) => body as string));
+  const value = await valuesOf(page());
   expect([value('x_workers'), value('x_workers_responding')]).toEqual([3, 2]);
 });

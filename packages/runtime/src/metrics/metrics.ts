@@ -1,22 +1,33 @@
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { gauge, type MetricFamily, type MetricsSnapshot } from './family.ts';
 import type { MetricsPart, WorkerCounts } from './metricsPart.ts';
-import { type MetricsOptions, metricsText, openMetrics } from './openMetrics.ts';
+import { type MetricsOptions, openMetrics } from './openMetrics.ts';
 
 /** Serves `/metrics` (Prometheus) on the admin port: gateway, process, service; workers are aggregated. */
 export const metrics = (options: MetricsOptions = {}): MetricsPart => ({
   open: () => openMetrics(options),
   aggregate() {
-    const aggregated = aggregateMetrics();
+    /** The latest snapshot of each process, also while it does not respond. Their numbers are never reused. */
+    const last = new Map<number, MetricsSnapshot>();
+    const ended = new Set<number>();
+    /** The counters of all processes that have ended. */
+    let totals: Promise<MetricsSnapshot> = Promise.resolve([]);
     return {
-      remove: aggregated.remove,
+      remove(process) {
+        ended.add(process);
+        // Counters must not decrease; gauges are dropped.
+        const counted = (last.get(process) ?? []).filter(({ type }) => type !== 'gauge');
+        last.delete(process);
+        totals = sumOf(totals, counted);
+      },
       page: (readProcesses, workers) => async () => {
         for (const { process, metrics: snapshot } of await readProcesses())
-          aggregated.update(process, snapshot);
+          if (!ended.has(process)) last.set(process, snapshot);
+        const own = workers ? workerFamilies(options.prefix, workers) : [];
         return {
           status: 200,
           headers: [['content-type', Registry.PROMETHEUS_CONTENT_TYPE]],
-          body: await aggregated.text(workers && workerFamilies(options.prefix, workers)),
+          body: await AggregatorRegistry.aggregate([await totals, ...last.values(), own]).metrics(),
         };
       },
     };
@@ -31,30 +42,6 @@ const workerFamilies = (prefix = 'gateway_', { count, responding }: WorkerCounts
     responding(),
   ),
 ];
-
-/** Aggregates metrics of several processes in a process that outlives them. Process numbers are never reused. */
-export function aggregateMetrics() {
-  const last = new Map<number, MetricsSnapshot>();
-  const ended = new Set<number>();
-  /** The counters of all processes that have ended. */
-  let totals: Promise<MetricsSnapshot> = Promise.resolve([]);
-
-  return {
-    /** Stores a process's latest snapshot, for while it does not respond. Ignored after `remove`. */
-    update: (process: number, snapshot: MetricsSnapshot): void => {
-      if (!ended.has(process)) last.set(process, snapshot);
-    },
-    /** Removes a process that has ended: its counters stay in the totals, so that none decreases; its gauges are dropped. */
-    remove: (process: number): void => {
-      ended.add(process);
-      const counted = (last.get(process) ?? []).filter(({ type }) => type !== 'gauge');
-      last.delete(process);
-      totals = sumOf(totals, counted);
-    },
-    /** Formats the metrics, and those of the process that aggregates, in the Prometheus text format. */
-    text: async (own: MetricsSnapshot = []) => metricsText([await totals, ...last.values(), own]),
-  };
-}
 
 async function sumOf(totals: Promise<MetricsSnapshot>, counted: MetricsSnapshot): Promise<MetricsSnapshot> {
   const sum = AggregatorRegistry.aggregate([[...(await totals)], [...counted]]);

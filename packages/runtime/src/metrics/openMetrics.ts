@@ -1,5 +1,5 @@
 import type { RequestRecord, ServedProcedure } from 'trpc-gateway';
-import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createRequestMetrics } from './requestMetrics.ts';
 import { type MetricFamily, gauge, type MetricsSnapshot } from './family.ts';
 
@@ -43,28 +43,26 @@ export function openMetrics({ prefix = 'gateway_' }: MetricsOptions = {}): Metri
       ]);
       const { http, webSockets } = sources.connections();
       return [
-        {
-          // `max`: all processes use the same adapter.
-          ...gauge(`${prefix}server_info`, 'The server adapter in use, as a label. Always 1.', 1, 'max'),
-          values: [{ labels: { server: sources.server }, value: 1 }],
-        },
+        gauge(
+          `${prefix}server_info`,
+          'The server adapter in use, as a label. Always 1.',
+          [{ labels: { server: sources.server }, value: 1 }],
+          // All processes use the same adapter.
+          'max',
+        ),
         ...requestMetrics.families(),
-        {
-          // `max`: all processes serve the same procedures.
-          ...gauge(`${prefix}procedures`, 'Number of procedures, by execution path.', 0, 'max'),
-          values: Object.entries(sources.procedures).map(([execution, value]) => ({
-            labels: { execution },
-            value,
-          })),
-        },
+        gauge(
+          `${prefix}procedures`,
+          'Number of procedures, by execution path.',
+          Object.entries(sources.procedures).map(([execution, value]) => ({ labels: { execution }, value })),
+          // All processes serve the same procedures.
+          'max',
+        ),
         gauge(`${prefix}calls_in_flight`, 'Number of calls in flight.', sources.callsInFlight()),
-        {
-          ...gauge(`${prefix}connections`, 'Number of open connections, by protocol.', 0),
-          values: [
-            { labels: { protocol: 'http' }, value: http },
-            { labels: { protocol: 'websocket' }, value: webSockets },
-          ],
-        },
+        gauge(`${prefix}connections`, 'Number of open connections, by protocol.', [
+          { labels: { protocol: 'http' }, value: http },
+          { labels: { protocol: 'websocket' }, value: webSockets },
+        ]),
         ...(serviceFamilies ?? []),
         gauge(
           `${prefix}rejected_tokens`,
@@ -83,7 +81,3 @@ function withAggregator(family: MetricFamily): MetricFamily {
   if (aggregator === 'average') return { ...family, aggregator: 'max' };
   return aggregator === 'omit' ? { ...family, aggregator: 'min' } : family;
 }
-
-/** Aggregates the metrics of one or more processes and formats them in the Prometheus text format. */
-export const metricsText = (snapshots: readonly MetricsSnapshot[]): Promise<string> =>
-  AggregatorRegistry.aggregate([...snapshots]).metrics();

@@ -16,42 +16,43 @@ function count(...changes: readonly Partial<RequestRecord>[]): string[] {
   );
 }
 
-test('a batch is counted once, and its calls and errors by procedure and code', () => {
-  const conflict = { procedure: 'a', code: 'CONFLICT' };
-  const counted = count({
-    protocol: 'trpc',
-    calls: 3,
-    procedures: ['a', 'b', 'a'],
-    callErrors: [conflict, conflict],
-  });
-  expect(counted.filter((sample) => /^x_(?:requests|calls|call_errors)_total/.test(sample))).toEqual([
-    'x_requests_total{trpc,batch,2xx} 1',
-    'x_calls_total{trpc,a} 2',
-    'x_calls_total{trpc,b} 1',
-    'x_call_errors_total{trpc,a,CONFLICT} 2',
-  ]);
-});
+const conflict = { procedure: 'a', code: 'CONFLICT' };
+const unknown = { procedure: undefined, code: 'NOT_FOUND' };
 
-test('a batch with one known procedure is a batch, and a call of an unknown one has the operation none', () => {
-  const callErrors = [{ procedure: undefined, code: 'NOT_FOUND' }];
-  const counted = count({ protocol: 'trpc', calls: 2, procedures: ['a'], callErrors });
-  expect(counted.filter((sample) => /^x_(?:requests|calls|call_errors)_total/.test(sample))).toEqual([
-    'x_requests_total{trpc,batch,2xx} 1',
-    'x_calls_total{trpc,a} 1',
-    'x_calls_total{trpc,none} 1',
-    'x_call_errors_total{trpc,none,NOT_FOUND} 1',
-  ]);
-});
-
-test('a call on a WebSocket has the protocol websocket', () => {
-  expect(count({ method: 'WS', protocol: 'trpc' })).toContain('x_requests_total{websocket,listPets,2xx} 1');
-});
-
-test('a page has no calls', () => {
-  const counted = count({ protocol: 'other', calls: 0, procedures: [] });
-  expect(counted.filter((sample) => /^x_(?:requests|calls)_total/.test(sample))).toEqual([
-    'x_requests_total{other,none,2xx} 1',
-  ]);
+test.each<[what: string, change: Partial<RequestRecord>, samples: readonly string[]]>([
+  [
+    'a batch is counted once, and its calls and errors by procedure and code',
+    { protocol: 'trpc', calls: 3, procedures: ['a', 'b', 'a'], callErrors: [conflict, conflict] },
+    [
+      'requests_total{trpc,batch,2xx} 1',
+      'calls_total{trpc,a} 2',
+      'calls_total{trpc,b} 1',
+      'call_errors_total{trpc,a,CONFLICT} 2',
+    ],
+  ],
+  [
+    'a batch with one known procedure is a batch, and a call of an unknown one has the operation none',
+    { protocol: 'trpc', calls: 2, procedures: ['a'], callErrors: [unknown] },
+    [
+      'requests_total{trpc,batch,2xx} 1',
+      'calls_total{trpc,a} 1',
+      'calls_total{trpc,none} 1',
+      'call_errors_total{trpc,none,NOT_FOUND} 1',
+    ],
+  ],
+  [
+    'a call on a WebSocket has the protocol websocket',
+    { method: 'WS', protocol: 'trpc' },
+    ['requests_total{websocket,listPets,2xx} 1', 'calls_total{websocket,listPets} 1'],
+  ],
+  [
+    'a page has no calls',
+    { protocol: 'other', calls: 0, procedures: [] },
+    ['requests_total{other,none,2xx} 1'],
+  ],
+])('%s', (_, change, samples) => {
+  const counted = count(change).filter((sample) => /^x_(?:requests|calls|call_errors)_total/.test(sample));
+  expect(counted).toEqual(samples.map((sample) => `x_${sample}`));
 });
 
 test('each called operation has failed calls with each code of a server error at 0, since rate() needs a first sample', () => {

@@ -164,10 +164,12 @@ function toolFamilies(prefix: string, all: readonly LabelledSeries[]): MetricFam
       'Bytes of the results of a tool, also of errors, before compression.',
       tools.map(({ labels, results }) => [labels, results]),
     ),
-    {
-      ...gauge(`${prefix}tool_result_largest_bytes`, 'Largest result of a tool so far.', 0, 'max'),
-      values: tools.map(({ labels, largestResult: value }) => ({ labels, value })),
-    },
+    gauge(
+      `${prefix}tool_result_largest_bytes`,
+      'Largest result of a tool so far.',
+      tools.map(({ labels, largestResult: value }) => ({ labels, value })),
+      'max',
+    ),
     counter(
       `${prefix}tool_results_cut_total`,
       'Number of results of a tool that were larger than maxResultBytes, so that they are not complete.',

@@ -1,13 +1,5 @@
 import type * as Api from '@opentelemetry/api';
-import type {
-  Attributes,
-  Context,
-  Histogram,
-  Span,
-  TextMapGetter,
-  Tracer,
-  UpDownCounter,
-} from '@opentelemetry/api';
+import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api';
 import type {
   CallTelemetry,
   RequestRecord,
@@ -52,7 +44,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       { cause },
     );
   });
-  const instruments = new Instruments(api);
+  const instruments = createInstruments(api);
   return {
     begin: (observed) => new RequestSpan(instruments, observed),
     logFields() {
@@ -62,103 +54,91 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   };
 }
 
-/** The tracer and the metrics of a gateway, with the API that has been loaded. */
-class Instruments {
-  readonly api: typeof Api;
-  readonly tracer: Tracer;
-  readonly requestDuration: Histogram;
-  readonly activeRequests: UpDownCounter;
-  readonly callDuration: Histogram;
+type Instruments = ReturnType<typeof createInstruments>;
 
-  constructor(api: typeof Api) {
-    this.api = api;
-    this.tracer = api.trace.getTracer('trpc-gateway');
-    const meter = api.metrics.getMeter('trpc-gateway');
-    const durationOptions = { unit: 's', advice: { explicitBucketBoundaries } };
-    this.requestDuration = meter.createHistogram('http.server.request.duration', {
+/** Creates the tracer and the metrics of a gateway, with the API that has been loaded. */
+function createInstruments(api: typeof Api) {
+  const meter = api.metrics.getMeter('trpc-gateway');
+  const durationOptions = { unit: 's', advice: { explicitBucketBoundaries } };
+  return {
+    api,
+    tracer: api.trace.getTracer('trpc-gateway'),
+    requestDuration: meter.createHistogram('http.server.request.duration', {
       description: 'Duration of HTTP server requests.',
       ...durationOptions,
-    });
-    this.activeRequests = meter.createUpDownCounter('http.server.active_requests', {
+    }),
+    activeRequests: meter.createUpDownCounter('http.server.active_requests', {
       description: 'Number of active HTTP server requests.',
       unit: '{request}',
-    });
-    this.callDuration = meter.createHistogram('rpc.server.call.duration', {
+    }),
+    callDuration: meter.createHistogram('rpc.server.call.duration', {
       description: 'Measures the duration of an incoming Remote Procedure Call (RPC).',
       ...durationOptions,
-    });
-  }
+    }),
 
-  /** Returns the ids of a span; `undefined` if they are invalid, as they are if only metrics are registered. */
-  idsOf(span: Span | undefined): TraceIds | undefined {
-    const ids = span?.spanContext();
-    return ids && this.api.isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : undefined;
-  }
+    /** Returns the ids of a span; `undefined` if they are invalid, as they are if only metrics are registered. */
+    idsOf(span: Span | undefined): TraceIds | undefined {
+      const ids = span?.spanContext();
+      return ids && api.isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : undefined;
+    },
+  };
 }
 
 /** A span of kind SERVER and its context. */
 class ServerSpan {
-  readonly context: Context;
   /** `undefined` if only metrics are registered. */
   readonly trace: TraceIds | undefined;
-  readonly #api: Instruments['api'];
+  protected readonly context: Context;
+  protected readonly instruments: Instruments;
   readonly #span: Span;
   readonly #startedAt = performance.now();
 
   constructor(instruments: Instruments, name: string, parent: Context, attributes: Attributes) {
     const { api, tracer } = instruments;
-    this.#api = api;
+    this.instruments = instruments;
     this.#span = tracer.startSpan(name, { kind: api.SpanKind.SERVER, attributes }, parent);
     this.context = api.trace.setSpan(parent, this.#span);
     this.trace = instruments.idsOf(this.#span);
   }
 
   run<Result>(run: () => Result): Result {
-    return this.#api.context.with(this.context, run);
+    return this.instruments.api.context.with(this.context, run);
   }
 
-  /** @returns the span's duration in seconds */
-  end(attributes: Attributes, isError: boolean): number {
+  /** Ends the span. @returns its duration in seconds */
+  protected finish(attributes: Attributes, isError: boolean): number {
     this.#span.setAttributes(attributes);
     // Client errors leave the status of a server span unset (HTTP spans, "Status").
-    if (isError) this.#span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    if (isError) this.#span.setStatus({ code: this.instruments.api.SpanStatusCode.ERROR });
     this.#span.end();
     return (performance.now() - this.#startedAt) / 1000;
   }
 }
 
 /** Telemetry of a procedure call: a span and its duration. */
-class CallSpan implements CallTelemetry {
-  readonly #span: ServerSpan;
+class CallSpan extends ServerSpan implements CallTelemetry {
   readonly #labels: Attributes;
-  readonly #duration: Histogram;
 
-  constructor(span: ServerSpan, labels: Attributes, duration: Histogram) {
-    this.#span = span;
+  constructor(
+    instruments: Instruments,
+    path: string,
+    parent: Context,
+    { labels, connection }: { readonly labels: Attributes; readonly connection: Attributes },
+  ) {
+    super(instruments, path, parent, { ...labels, ...connection });
     this.#labels = labels;
-    this.#duration = duration;
-  }
-
-  get trace(): TraceIds | undefined {
-    return this.#span.trace;
-  }
-
-  run<Result>(run: () => Result): Result {
-    return this.#span.run(run);
   }
 
   end(error: Parameters<CallTelemetry['end']>[0]): void {
     const code = error?.code ?? 'OK';
     const outcome = { 'rpc.response.status_code': code, ...(error && { 'error.type': code }) };
-    const seconds = this.#span.end(outcome, error !== undefined && serverErrors.has(code));
-    this.#duration.record(seconds, { ...this.#labels, ...outcome }, this.#span.context);
+    const seconds = this.finish(outcome, error !== undefined && serverErrors.has(code));
+    this.instruments.callDuration.record(seconds, { ...this.#labels, ...outcome }, this.context);
   }
 }
 
 /** Telemetry of a request: a span and metrics. */
-class RequestSpan implements RequestTelemetry {
-  readonly #instruments: Instruments;
-  readonly #span: ServerSpan;
+class RequestSpan extends ServerSpan implements RequestTelemetry {
   readonly #parent: Context;
   readonly #connection: Attributes;
   /** The metric labels that are known when the request starts. */
@@ -168,39 +148,27 @@ class RequestSpan implements RequestTelemetry {
 
   constructor(instruments: Instruments, observed: ObservedRequest) {
     const { request, route, scheme } = observed;
-    this.#instruments = instruments;
-    this.#observed = observed;
     const { propagation, ROOT_CONTEXT } = instruments.api;
-    this.#parent = propagation.extract(ROOT_CONTEXT, request, headerGetter);
-    this.#connection = connectionAttributes(observed);
-    this.#labels = { 'http.request.method': methodOf(request.method), 'url.scheme': scheme };
+    const parent = propagation.extract(ROOT_CONTEXT, request, headerGetter);
+    const connection = connectionAttributes(observed);
     const method = methodOf(request.method).replace('_OTHER', 'HTTP');
     const name = route === undefined ? method : `${method} ${route}`;
-    this.#span = new ServerSpan(instruments, name, this.#parent, {
-      ...requestAttributes(observed),
-      ...this.#connection,
-    });
-    instruments.activeRequests.add(1, this.#labels, this.#span.context);
-  }
-
-  get trace(): TraceIds | undefined {
-    return this.#span.trace;
-  }
-
-  run<Result>(run: () => Result): Result {
-    return this.#span.run(run);
+    super(instruments, name, parent, { ...requestAttributes(observed), ...connection });
+    this.#observed = observed;
+    this.#parent = parent;
+    this.#connection = connection;
+    this.#labels = { 'http.request.method': methodOf(request.method), 'url.scheme': scheme };
+    instruments.activeRequests.add(1, this.#labels, this.context);
   }
 
   call(path: string): CallTelemetry | undefined {
     // A REST request is one call and needs no second span. A tool has one, since all share a path.
     const { protocol } = this.#observed;
     if (protocol !== 'trpc' && protocol !== 'mcp') return undefined;
-    const labels = rpcAttributes(protocol, path);
     // Calls on a WebSocket follow the response that opened it. Their parent is the client's span.
-    const parent = this.#hasEnded ? this.#parent : this.#span.context;
-    const attributes = { ...labels, ...this.#connection };
-    const span = new ServerSpan(this.#instruments, path, parent, attributes);
-    return new CallSpan(span, labels, this.#instruments.callDuration);
+    const parent = this.#hasEnded ? this.#parent : this.context;
+    const attributes = { labels: rpcAttributes(protocol, path), connection: this.#connection };
+    return new CallSpan(this.instruments, path, parent, attributes);
   }
 
   end(record: RequestRecord): void {
@@ -214,12 +182,13 @@ class RequestSpan implements RequestTelemetry {
       ...(route !== undefined && { 'http.route': route }),
       ...(isError && { 'error.type': status >= 500 ? String(status) : errorName(error) }),
     };
-    const seconds = this.#span.end({ ...outcome, ...outcomeAttributes(record) }, isError);
-    this.#instruments.activeRequests.add(-1, this.#labels, this.#span.context);
+    const seconds = this.finish({ ...outcome, ...outcomeAttributes(record) }, isError);
+    const { activeRequests, requestDuration } = this.instruments;
+    activeRequests.add(-1, this.#labels, this.context);
     const version = request.httpVersion;
     const labels = { ...this.#labels, ...outcome };
     if (version !== undefined) labels['network.protocol.version'] = version;
-    this.#instruments.requestDuration.record(seconds, labels, this.#span.context);
+    requestDuration.record(seconds, labels, this.context);
   }
 }
 

@@ -3,7 +3,26 @@ import { run, type RunOptions } from 'trpc-gateway-runtime';
 import { docsPage } from 'trpc-gateway-runtime/docs';
 import { log } from 'trpc-gateway-runtime/log';
 import { gauge, metrics } from 'trpc-gateway-runtime/metrics';
-import { router } from './router.ts';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+
+const t = initTRPC.meta<GatewayMeta>().create();
+const Note = z.object({ name: z.string() });
+
+/** A router of notes, which it does not store. */
+const router = t.router({
+  createNote: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/notes', successStatus: 201 } })
+    .input(Note)
+    .output(Note)
+    .mutation(({ input }) => input),
+  listNotes: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/notes' } })
+    .input(z.object({ limit: z.int() }))
+    .output(z.array(Note))
+    .query(() => []),
+});
 
 // The program of the README with the test router. OPTIONS has additional options of `run` as JSON, and HANGS is the worker
 // whose start never completes: `first` or `second`.

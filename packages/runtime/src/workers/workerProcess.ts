@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import type { ServiceLog } from '../parts.ts';
 import type { WorkerMessage, WorkerRequest, WorkerResponse } from './workerMessages.ts';
 
@@ -37,10 +36,13 @@ export interface WorkerExit {
 export class WorkerProcess {
   readonly number: number;
   readonly startedAt: number;
+  /** Resolves when the process has exited or could not be started. */
   readonly ended: Promise<void>;
   readonly #options: WorkerProcessOptions;
   readonly #child: ChildProcess;
   readonly #start = Promise.withResolvers<WorkerEndpoint>();
+  /** Resolves when the worker listens. Rejects if it ends before. */
+  readonly listening = this.#start.promise;
   /** Resolvers of pending requests to the worker, by id. */
   readonly #pending = new Map<number, (response?: WorkerResponse) => void>();
   #requestCount = 0;
@@ -55,17 +57,14 @@ export class WorkerProcess {
     this.#options = options;
     this.#child = fork(program, args, { env: options.env });
     this.startedAt = performance.now();
-    this.ended = childEnd(this.#child);
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', () => resolve()).once('error', () => resolve());
+    });
     // Node does not type messages. The sender is a worker of the same version.
     this.#child.on('message', (message: WorkerMessage) => this.#receive(message));
     void this.ended.then(() => this.#end());
     // Workers that are started later report errors to the log only.
     this.listening.catch(() => {});
-  }
-
-  /** Resolves when the worker listens. Rejects if it ends before. */
-  get listening(): Promise<WorkerEndpoint> {
-    return this.#start.promise;
   }
 
   get isListening(): boolean {
@@ -152,9 +151,4 @@ export class WorkerProcess {
     const exitStatus = signal === null ? `code ${code}` : `signal ${signal}`;
     this.#start.reject(new Error(reason ?? `A worker exited before it was listening, with ${exitStatus}.`));
   }
-}
-
-/** Resolves when a child process has exited or could not be started. */
-async function childEnd(child: ChildProcess): Promise<void> {
-  await Promise.race([once(child, 'exit'), new Promise((resolve) => child.once('error', resolve))]);
 }

@@ -77,6 +77,14 @@ test('start resolves although another worker neither listens nor exits', async (
   expect(origin).toMatch(/^\d+$/);
 });
 
+test('start rejects if the process of the first worker cannot be created', async () => {
+  const { workers } = await scriptedWorkers(listens);
+  const { execPath } = process;
+  process.execPath = `${execPath}-none`;
+  onTestFinished(() => void (process.execPath = execPath));
+  await expect(workers.start(() => {})).rejects.toThrow('A worker exited before it was listening');
+});
+
 test('a stop starts no workers although the first worker completes its start on SIGTERM', async () => {
   const { workers, onEnded, folder } = await scriptedWorkers(
     `import { writeFileSync } from 'node:fs';

@@ -42,6 +42,8 @@ export class Workers {
   readonly #options: WorkersOptions;
   readonly #workers = new Set<Worker>();
   readonly #fatalError = Promise.withResolvers<Error>();
+  /** Resolves with the reason if a worker that has ended cannot be replaced. */
+  readonly fatalError = this.#fatalError.promise;
   #startedCount = 0;
   #reloadedAt = -Infinity;
   /** True once the first worker listens. */
@@ -50,11 +52,6 @@ export class Workers {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-  }
-
-  /** Resolves with the reason if a worker that has ended cannot be replaced. */
-  get fatalError(): Promise<Error> {
-    return this.#fatalError.promise;
   }
 
   /**

@@ -7,7 +7,14 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { z as z40 } from 'zod-4.0';
 import { cutLog } from '../events/testing/cutLog.ts';
-import { beginning, eventChannel, type EventLog, memoryEventLog } from '../index.ts';
+import {
+  beginning,
+  type EventChannel,
+  eventChannel,
+  type EventLog,
+  memoryEventLog,
+  type SubscribeOptions,
+} from '../index.ts';
 
 const Change = z.object({ animal: z.string(), type: z.enum(['arrived', 'adopted']) });
 type Change = z.output<typeof Change>;
@@ -29,6 +36,12 @@ function clientSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** Subscribes a client to the channel of `north`. */
+const subscribe = <Event, Snapshot = never>(
+  channel: EventChannel<Event>,
+  options: Partial<SubscribeOptions<Snapshot>> = {},
+) => channel.subscribe<Snapshot>('north', { signal: clientSignal(), ...options });
+
 async function take<T>(events: AsyncIterable<TrackedEnvelope<T>>, count: number) {
   const iterator = events[Symbol.asyncIterator]();
   const taken: { readonly id: string; readonly data: T }[] = [];
@@ -49,7 +62,7 @@ async function publishAll(channel: ReturnType<typeof openChannel>, animals: read
 describe('eventChannel', () => {
   it('subscribe yields the events of its key as tracked events with the ids of publish', async () => {
     const channel = openChannel();
-    const events = await channel.subscribe('north', { signal: clientSignal() });
+    const events = await subscribe(channel);
     await channel.publish('south', change('Mia'));
     const ids = await publishAll(channel, ['Rex', 'Tom']);
     expect(await take(events, 2)).toEqual([
@@ -63,7 +76,7 @@ describe('eventChannel', () => {
     async (lastEventId) => {
       const channel = openChannel();
       await publishAll(channel, ['before']);
-      const events = await channel.subscribe('north', { lastEventId, signal: clientSignal() });
+      const events = await subscribe(channel, { lastEventId });
       await publishAll(channel, ['Rex']);
       expect(await take(events, 1)).toMatchObject([{ data: { animal: 'Rex' } }]);
     },
@@ -79,7 +92,7 @@ describe('eventChannel', () => {
       const channel = openChannel();
       const [first] = await publishAll(channel, before);
       const lastEventId = which === 'of an event' ? first : beginning;
-      const events = await channel.subscribe('north', { lastEventId, signal: clientSignal() });
+      const events = await subscribe(channel, { lastEventId });
       const taken = take(events, missed.length + 1);
       await publishAll(channel, ['live']);
       expect((await taken).map(({ data }) => data.animal)).toEqual([...missed, 'live']);
@@ -106,15 +119,11 @@ describe('eventChannel', () => {
     const channel = openChannel();
     await publishAll(channel, ['before']);
     const snapshot = async () => ({ animals: ['before'] });
-    const events = await channel.subscribe('north', { snapshot, signal: clientSignal() });
+    const events = await subscribe(channel, { snapshot });
     await publishAll(channel, ['Rex']);
     const [first, second] = await take(events, 2);
     expect([first?.data, second?.data]).toEqual([{ animals: ['before'] }, change('Rex')]);
-    const resumed = await channel.subscribe('north', {
-      lastEventId: first?.id,
-      snapshot,
-      signal: clientSignal(),
-    });
+    const resumed = await subscribe(channel, { lastEventId: first?.id, snapshot });
     expect(await take(resumed, 1)).toEqual([second]);
   });
 
@@ -122,16 +131,10 @@ describe('eventChannel', () => {
     const channel = openChannel();
     const [lastEventId] = await publishAll(channel, seven);
     const snapshot = () => 'all animals';
-    const events = await channel.subscribe('north', { lastEventId, snapshot, signal: clientSignal() });
+    const events = await subscribe(channel, { lastEventId, snapshot });
     const taken = await take(events, 6);
-    expect(taken.map(({ data }) => (typeof data === 'string' ? data : data.animal))).toEqual([
-      'all animals',
-      '3',
-      '4',
-      '5',
-      '6',
-      '7',
-    ]);
+    const texts = taken.map(({ data }) => (typeof data === 'string' ? data : data.animal));
+    expect(texts).toEqual(['all animals', ...seven.slice(2)]);
   });
 
   it.each([
@@ -147,11 +150,7 @@ describe('eventChannel', () => {
       for (const animal of ['Tom', 'Mia', 'Kim']) await earlier.publish('north', { animal });
       const seen: string[] = [];
       while (seen.length < 2) {
-        const events = await channel.subscribe('north', {
-          lastEventId,
-          signal: clientSignal(),
-          ...(snapshot && { snapshot }),
-        });
+        const events = await subscribe(channel, { lastEventId, ...(snapshot && { snapshot }) });
         try {
           for await (const [, data] of events) {
             seen.push(typeof data === 'string' ? data : data.animal);
@@ -190,7 +189,7 @@ describe('eventChannel', () => {
     const earlier = eventChannel({ log, name: 'changes', event: z.object({ animal: z.string() }) });
     const channel = openChannel(log);
     const snapshot = () => 'all animals';
-    const events = await channel.subscribe('north', { signal: clientSignal(), snapshot });
+    const events = await subscribe(channel, { snapshot });
     const iterator = events[Symbol.asyncIterator]();
     const next = async () => (await iterator.next()).value?.[1];
     expect(await next()).toBe('all animals');
@@ -206,9 +205,9 @@ describe('eventChannel', () => {
   it('a subscription that is never iterated holds no reader of the log', async () => {
     const log = countReaders();
     const channel = openChannel(log);
-    await channel.subscribe('north', { signal: clientSignal() });
+    await subscribe(channel);
     expect(log.readers).toBe(0);
-    const events = await channel.subscribe('north', { signal: clientSignal() });
+    const events = await subscribe(channel);
     const taken = take(events, 1);
     await publishAll(channel, ['Rex']);
     expect(await taken).toMatchObject([{ data: { animal: 'Rex' } }]);
@@ -230,7 +229,7 @@ describe('eventChannel', () => {
 
   it('publish rejects an event that does not match the schema, and stores nothing', async () => {
     const channel = openChannel();
-    const events = await channel.subscribe('north', { signal: clientSignal() });
+    const events = await subscribe(channel);
     await expect(channel.publish('north', { animal: 'Rex', type: 'lost' } as never)).rejects.toThrow(
       'arrived',
     );
@@ -247,7 +246,7 @@ describe('eventChannel', () => {
     async (_what, options, text, message) => {
       const channel = eventChannel({ log: memoryEventLog(), name: 'texts', event: z.string(), ...options });
       await channel.publish('north', text);
-      const events = await channel.subscribe('north', { lastEventId: beginning, signal: clientSignal() });
+      const events = await subscribe(channel, { lastEventId: beginning });
       expect(await take(events, 1)).toMatchObject([{ data: text }]);
       await expect(channel.publish('north', `${text}b`)).rejects.toMatchObject({
         code: 'PAYLOAD_TOO_LARGE',
@@ -260,16 +259,16 @@ describe('eventChannel', () => {
     const channel = eventChannel({ log: memoryEventLog(), name: 'x'.repeat(100), event: z.string() });
     const texts = Array.from({ length: 65 }, (_, at) => `${at}`.padEnd(65_534));
     const ids = await Promise.all(texts.map((text) => channel.publish('north', text)));
-    const subscribe = (lastEventId = '') =>
-      channel.subscribe('north', { lastEventId, signal: clientSignal() });
-    expect(await take(await subscribe(ids[0]), 64)).toHaveLength(64);
-    await expect(take(await subscribe(beginning), 1)).rejects.toThrow('no longer kept');
+    expect(await take(await subscribe(channel, { lastEventId: ids[0] }), 64)).toHaveLength(64);
+    await expect(take(await subscribe(channel, { lastEventId: beginning }), 1)).rejects.toThrow(
+      'no longer kept',
+    );
   });
 
   it('events may have a schema of zod 4.0, which has no codecs', async () => {
     const event = z40.object({ at: z40.iso.datetime() });
     const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event });
-    const events = await channel.subscribe('north', { signal: clientSignal() });
+    const events = await subscribe(channel);
     await channel.publish('north', { at: '2026-01-31T12:00:00Z' });
     expect(await take(events, 1)).toMatchObject([{ data: { at: '2026-01-31T12:00:00Z' } }]);
     await expect(channel.publish('north', { at: 'today' })).rejects.toThrow('Invalid ISO datetime');
@@ -284,7 +283,7 @@ describe('eventChannel', () => {
       encode: (value) => value.toISOString(),
     });
     const channel = eventChannel({ log: memoryEventLog(), name: 'visits', event: zod.object({ at: date }) });
-    const events = await channel.subscribe('north', { signal: clientSignal() });
+    const events = await subscribe(channel);
     await channel.publish('north', { at: new Date(5) });
     expect(await take(events, 1)).toMatchObject([{ data: { at: new Date(5) } }]);
   });

@@ -50,7 +50,7 @@ interface Position {
 }
 
 /** Reads an id. A malformed one is of an epoch that no log has. */
-function parseId(id: string): Position {
+export function parseId(id: string): Position {
   const [, epoch = '', sequence = '0'] = /^([0-9A-Za-z]{1,32})-(0|[1-9]\d{0,14})$/.exec(id) ?? [];
   return { epoch, sequence: Number(sequence) };
 }

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nextMessage } from '@petstore/testing/nextMessage';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { beginning } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
-import { collect, numbers, received, textsOf } from './testing/collect.ts';
+import { numbers } from './testing/collect.ts';
 import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
 import type { EventProcessOptions, Written } from './testing/eventProcess.ts';
 
@@ -52,13 +52,15 @@ it('on systems where file events may be missing, readers get the events of other
   setWatch(() => Object.assign(new EventEmitter(), { close() {} }) as fs.FSWatcher); // All that is used of it.
   onTestFinished(() => setWatch(watch));
   const { log, reopen } = await openNewFolder();
-  const items = collect(await reopen(), 'a');
-  await received(items, '(joined)');
+  const reader = new TestReader(await reopen(), 'a');
+  expect(await reader.texts(1)).toEqual(['(joined)']);
   for (const event of numbers(1, 3)) {
+    const received = reader.texts(1);
+    // The reader waits before it is stored.
+    await new Promise(setImmediate);
     await log.append('a', event, keep);
-    await received(items, event);
+    expect(await received).toEqual([event]);
   }
-  expect(textsOf(items)).toEqual(['(joined)', ...numbers(1, 3)]);
 });
 
 it('a process is woken by each commit of another one', async () => {
@@ -89,8 +91,7 @@ it('processes that open a new folder at the same time share one log', async () =
   expect(new Set(first.map(({ id }) => id.split('-')[0])).size).toBe(1);
   expect(new Set(first.map(({ id }) => id)).size).toBe(5);
   for (const [at, { event }] of first.entries()) {
-    const items = collect(log, numbers(1, 5)[at] ?? '', beginning);
-    await vi.waitFor(() => expect(items[0]).toMatchObject({ event }));
+    expect(await new TestReader(log, numbers(1, 5)[at] ?? '', beginning).item()).toMatchObject({ event });
   }
 });
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
 import { memoryEventLog } from './memory.ts';
-import { collect, keepAll, received, textsOf } from './testing/collect.ts';
-import { describeEventLog } from './testing/eventLogContract.ts';
+import { keepAll } from './testing/collect.ts';
+import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
 
 const brief = { events: 10, ms: 1000 };
 
@@ -40,9 +40,7 @@ it('a client that comes from another process, whose log is in memory, gets a res
   const id = await one.append('a', 'x', keepAll);
   await other.append('a', '1', keepAll);
   await other.append('a', '2', keepAll);
-  const items = collect(other, 'a', id);
-  await received(items, '2');
-  expect(textsOf(items)).toEqual(['(resync)', '1', '2']);
+  expect(await new TestReader(other, 'a', id).texts(3)).toEqual(['(resync)', '1', '2']);
 });
 
 describe.each([
@@ -63,19 +61,15 @@ describe.each([
     const last = await log.append('a', '2', brief);
     vi.advanceTimersByTime(1001);
     await sweep(log);
-    for (const after of [first, beginning]) {
-      const items = collect(log, 'a', after);
-      await vi.waitFor(() => expect(textsOf(items)).toEqual(['(resync)']));
-    }
+    for (const after of [first, beginning])
+      expect(await new TestReader(log, 'a', after).texts(1)).toEqual(['(resync)']);
     vi.advanceTimersByTime(channelMemoryMs - 1);
     await sweep(log);
-    const upToDate = collect(log, 'a', last);
-    const late = collect(log, 'a', first);
+    const late = new TestReader(log, 'a', first);
+    expect(await late.texts(1)).toEqual(['(resync)']);
     await log.append('a', '3', brief);
-    await received(upToDate, '3');
-    await received(late, '3');
-    expect(textsOf(upToDate)).toEqual(['3']);
-    expect(textsOf(late)).toEqual(['(resync)', '3']);
+    expect(await late.texts(1)).toEqual(['3']);
+    expect(await new TestReader(log, 'a', last).texts(1)).toEqual(['3']);
   });
 
   it('forgets a channel a day later: it begins again, and earlier ids get a resync', async () => {
@@ -84,16 +78,11 @@ describe.each([
     await log.append('a', '2', brief);
     vi.advanceTimersByTime(1001 + channelMemoryMs);
     await sweep(log);
-    const fresh = collect(log, 'a', beginning);
-    const late = collect(log, 'a', id);
-    await vi.waitFor(() => expect(textsOf(fresh)).toEqual(['(joined)']));
-    await vi.waitFor(() => expect(textsOf(late)).toEqual(['(resync)']));
+    const [fresh, late] = [new TestReader(log, 'a', beginning), new TestReader(log, 'a', id)];
+    expect([await fresh.texts(1), await late.texts(1)]).toEqual([['(joined)'], ['(resync)']]);
     await log.append('a', '3', brief);
-    await received(fresh, '3');
-    await received(late, '3');
-    const all = collect(log, 'a', beginning);
-    await received(all, '3');
-    expect([fresh, late, all].map(textsOf)).toEqual([['(joined)', '3'], ['(resync)', '3'], ['3']]);
+    for (const reader of [fresh, late, new TestReader(log, 'a', beginning)])
+      expect(await reader.texts(1)).toEqual(['3']);
   });
 
   it('gets no resync for a reader that has joined a channel after another one was forgotten', async () => {
@@ -101,13 +90,10 @@ describe.each([
     await log.append('a', '1', brief);
     vi.advanceTimersByTime(1001 + channelMemoryMs);
     await sweep(log);
-    const readers = [collect(log, 'new'), collect(log, 'new', beginning)];
-    for (const each of readers) await vi.waitFor(() => expect(textsOf(each)).toEqual(['(joined)']));
+    const readers = [new TestReader(log, 'new'), new TestReader(log, 'new', beginning)];
+    for (const each of readers) expect(await each.texts(1)).toEqual(['(joined)']);
     await log.append('new', 'x', brief);
-    for (const each of readers) {
-      await received(each, 'x');
-      expect(textsOf(each)).toEqual(['(joined)', 'x']);
-    }
+    for (const each of readers) expect(await each.texts(1)).toEqual(['x']);
   });
 });
 

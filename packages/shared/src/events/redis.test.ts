@@ -11,8 +11,8 @@ import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
 import { redisEventLog } from './redis.ts';
-import { collect, keepAll, numbers, openRedisLog, received, textsOf } from './testing/collect.ts';
-import { describeEventLog } from './testing/eventLogContract.ts';
+import { keepAll, numbers, openRedisLog } from './testing/collect.ts';
+import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
 
 describe.skipIf(!hasRedis)('Redis', () => {
   let shared: RedisProcess;
@@ -45,17 +45,14 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const log = openAt(server.url);
     const joined = await joinEmpty(log, 'a');
     const first = await log.append('a', '1', keepAll);
-    const live = collect(log, 'a', beginning);
-    await received(live, '1');
+    const live = new TestReader(log, 'a', beginning);
+    expect(await live.texts(1)).toEqual(['1']);
+    const next = live.texts(2);
     await lose(server);
     await vi.waitFor(() => log.append('a', '2', keepAll));
-    await received(live, '2');
-    expect(textsOf(live)).toEqual(['1', '(resync)', '2']);
-    for (const after of [first, joined]) {
-      const resumed = collect(log, 'a', after);
-      await received(resumed, '2');
-      expect(textsOf(resumed)).toEqual(['(resync)', '2']);
-    }
+    expect(await next).toEqual(['(resync)', '2']);
+    for (const after of [first, joined])
+      expect(await new TestReader(log, 'a', after).texts(2)).toEqual(['(resync)', '2']);
   });
 
   async function flush(server: RedisProcess): Promise<void> {
@@ -77,9 +74,9 @@ describe.skipIf(!hasRedis)('Redis', () => {
 
   /** Joins a channel without events. Returns the id of the reader. */
   async function joinEmpty(log: EventLog, channel: string): Promise<string> {
-    const items = collect(log, channel);
-    await received(items, '(joined)');
-    return items[0]?.id ?? '';
+    const { id, type } = await new TestReader(log, channel).item();
+    expect(type).toBe('joined');
+    return id;
   }
 
   it('a command that a client sends again, at once or after the next one, appends one event', async () => {
@@ -98,9 +95,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     });
     const ids = [await log.append('a', '1', keepAll), await log.append('a', '2', keepAll)];
     expect(ids.map((id) => id.split('-')[1])).toEqual(['1', '2']);
-    const items = collect(log, 'a', beginning);
-    await received(items, '2');
-    expect(textsOf(items)).toEqual(['1', '2']);
+    expect(await new TestReader(log, 'a', beginning).texts(2)).toEqual(['1', '2']);
   });
 
   it('readers of channels without events leave nothing in Redis', async () => {
@@ -115,10 +110,10 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const log = openAt(shared.url);
     const [epoch, joinedAt] = (await joinEmpty(log, 'a')).split('-');
     await log.append('a', '1', keepAll);
-    const late = collect(log, 'a', `${epoch}-${Number(joinedAt) - channelMemoryMs - 1000}`);
-    const inTime = collect(log, 'a', `${epoch}-${Number(joinedAt) - channelMemoryMs + 60_000}`);
-    await Promise.all([received(late, '1'), received(inTime, '1')]);
-    expect([textsOf(late), textsOf(inTime)]).toEqual([['(resync)', '1'], ['1']]);
+    const textsAfter = (ms: number, count: number) =>
+      new TestReader(log, 'a', `${epoch}-${Number(joinedAt) - channelMemoryMs + ms}`).texts(count);
+    expect(await textsAfter(-1000, 2)).toEqual(['(resync)', '1']);
+    expect(await textsAfter(60_000, 1)).toEqual(['1']);
   });
 
   it('a process that is more changes behind than Redis keeps wakes all its readers', async () => {
@@ -133,13 +128,15 @@ describe.skipIf(!hasRedis)('Redis', () => {
         },
       });
     });
-    const items = collect(log, 'a');
-    await received(items, '(joined)');
+    const reader = new TestReader(log, 'a');
+    expect(await reader.texts(1)).toEqual(['(joined)']);
+    const next = reader.texts(1);
+    // Until the reader has found no event, and waits.
+    await log.append('b', '0', keepAll);
     await log.append('a', '1', keepAll);
     await Promise.all(numbers(1, 1200).map((event) => log.append('b', event, keepAll)));
     read();
-    await received(items, '1');
-    expect(textsOf(items)).toEqual(['(joined)', '1']);
+    expect(await next).toEqual(['1']);
   });
 
   it('readers that begin while Redis cannot be reached wait for it, then get every event', async () => {
@@ -150,16 +147,16 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const first = await writer.append('a', 'first', keepAll);
     proxy.set({ kind: 'freeze' });
     const log = openAt(proxy.uri, prefix);
-    const [resumed, joined] = [collect(log, 'a', first), collect(log, 'a')];
+    const [resumed, joined] = [new TestReader(log, 'a', first).texts(2), new TestReader(log, 'a')];
+    const joining = joined.texts(1);
     // Longer than the deadline of a command.
     await sleep(6000);
     await writer.append('a', 'during', keepAll);
     proxy.set({ kind: 'none' });
-    await vi.waitFor(() => expect(textsOf(joined)).toEqual(['(joined)']), 30_000);
+    expect(await joining).toEqual(['(joined)']);
     await writer.append('a', 'after', keepAll);
-    await received(resumed, 'after');
-    await received(joined, 'after');
-    expect(textsOf(resumed)).toEqual(['during', 'after']);
+    expect(await resumed).toEqual(['during', 'after']);
+    expect(await joined.texts(1)).toEqual(['after']);
   });
 
   it('a reader whose user has no right to read rejects with the reply of Redis', async () => {
@@ -173,11 +170,13 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const server = await newServer();
     for (const isSuspended of [false, true]) {
       const log = redisEventLog({ connect: () => createClient({ url: server.url }) });
-      const items = collect(log, 'a');
-      await vi.waitFor(() => expect(items).toHaveLength(1), 5000);
+      const reader = new TestReader(log, 'a');
+      await reader.item();
+      const pending = reader.next();
       if (isSuspended) server.freeze();
       const startedAt = performance.now();
       await log.close();
+      expect(await pending).toMatchObject({ done: true });
       expect(performance.now() - startedAt).toBeLessThan(isSuspended ? 3000 : 1000);
     }
   });
@@ -192,27 +191,27 @@ describe.skipIf(!hasRedis)('Redis', () => {
         openRedisLog(() => createCluster({ rootNodes }), prefix),
         openRedisLog(() => createCluster({ rootNodes }), prefix),
       ];
-      const readers = ['x', 'y'].map((channel) => collect(reader, channel));
-      await vi.waitFor(() => expect(readers.every(({ length }) => length === 1)).toBe(true));
+      const readers = ['x', 'y'].map((channel) => new TestReader(reader, channel));
+      for (const each of readers) expect(await each.texts(1)).toEqual(['(joined)']);
+      const received = readers.map((each) => each.texts(20));
       for (const event of numbers(1, 20))
         await Promise.all(['x', 'y'].map((channel) => writer.append(channel, event, keepAll)));
-      for (const items of readers) {
-        await received(items, '20');
-        expect(textsOf(items)).toEqual(['(joined)', ...numbers(1, 20)]);
-      }
+      for (const texts of await Promise.all(received)) expect(texts).toEqual(numbers(1, 20));
     }
   });
 
   it('200 readers of a channel cost the server as much as one, and idle readers one command in 2 s', async () => {
     const server = await newServer();
     const log = openAt(server.url);
-    const readers = Array.from({ length: 200 }, () => collect(log, 'a'));
-    await vi.waitFor(() => expect(readers.every(({ length }) => length === 1)).toBe(true));
+    const readers = Array.from({ length: 200 }, () => new TestReader(log, 'a'));
+    await Promise.all(readers.map((reader) => reader.item()));
+    const received = readers.map((reader) => reader.texts(100));
     const client = await createClient({ url: server.url }).connect();
     onTestFinished(() => client.close());
     const before = await commandsOf(client);
     for (let at = 1; at <= 100; at += 1) await log.append('a', String(at), keepAll);
-    for (const items of readers) await received(items, '100');
+    for (const texts of await Promise.all(received)) expect(texts).toEqual(numbers(1, 100));
+    for (const reader of readers) void reader.next();
     const after = await commandsOf(client);
     // An append and a page for each event.
     expect(after.eval - before.eval).toBeLessThanOrEqual(202);

@@ -29,7 +29,7 @@ export function createFileCommits<Tables extends { readonly root: RootDatabase<B
       transact: (runJobs) => file.tables.root.childTransaction(runJobs),
       onCommitted,
     },
-    { timeoutMs, limits: 'job', notStarted: () => hangs(timeoutMs) },
+    { timeoutMs, notStarted: () => hangs(timeoutMs) },
   );
   return {
     write: <T>(job: (tables: Tables) => T): Promise<T> => commits.write(() => job(file.tables)),

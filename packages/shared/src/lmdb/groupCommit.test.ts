@@ -2,16 +2,12 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type CommitFile, type CommitTimeout, GroupCommit } from './groupCommit.ts';
+import { type CommitFile, GroupCommit } from './groupCommit.ts';
 
 const timeoutMs = 5000;
 
 /** Creates a group commit whose transactions run their jobs at once and take `transactionMs` to be on disk. */
-function slowCommits(
-  transactionMs: number,
-  limits: CommitTimeout['limits'] = 'job',
-  file: Partial<CommitFile> = {},
-): GroupCommit {
+function slowCommits(transactionMs: number, file: Partial<CommitFile> = {}): GroupCommit {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   return new GroupCommit(
@@ -23,12 +19,7 @@ function slowCommits(
       },
       ...file,
     },
-    {
-      timeoutMs,
-      limits,
-      notStarted: () => new Error('not started'),
-      started: () => new Error('may be stored'),
-    },
+    { timeoutMs, notStarted: () => new Error('not started'), started: () => new Error('may be stored') },
   );
 }
 
@@ -68,7 +59,7 @@ describe('a time limit for each job', () => {
 
   test('never runs a job that is too old when its transaction begins, even before a timer has fired', async () => {
     let begin: (() => void) | undefined;
-    const commits = slowCommits(0, 'job', {
+    const commits = slowCommits(0, {
       check: () => new Promise((resolve) => void (begin = resolve)),
     });
     const ran: number[] = [];
@@ -82,24 +73,29 @@ describe('a time limit for each job', () => {
     now.mockRestore();
   });
 
-  test('gives each job of a transaction that hangs its whole time', async () => {
-    const commits = slowCommits(60_000);
+  test('gives each job of a transaction that hangs its whole time, and is stuck from the first until the transaction ends', async () => {
+    const commits = slowCommits(20_000);
     const first = outcome(commits.write(() => 0));
     await vi.advanceTimersByTimeAsync(timeoutMs - 10);
     const second = outcome(commits.write(() => 1));
+    expect(commits.stuck).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(commits.stuck).toMatchObject({ message: 'not started' });
     await vi.advanceTimersByTimeAsync(timeoutMs * 2);
     expect((await first).value).toBe('may be stored');
     const { value, afterMs } = await second;
     expect(value).toBe('not started');
     expect(afterMs).toBeGreaterThanOrEqual(timeoutMs);
     expect(afterMs).toBeLessThanOrEqual(timeoutMs * 1.1);
+    await vi.advanceTimersByTimeAsync(timeoutMs);
+    expect(commits.stuck).toBeUndefined();
   });
 
   test('does not keep a process alive whose disk hangs', async () => {
     const script = `
       import { GroupCommit } from ${JSON.stringify(new URL('groupCommit.ts', import.meta.url).href)};
       const file = { check() {}, transact: () => new Promise(() => {}) };
-      const timeout = { timeoutMs: 2000, limits: 'job', notStarted: () => new Error('timed out') };
+      const timeout = { timeoutMs: 2000, notStarted: () => new Error('timed out') };
       new GroupCommit(file, timeout).write(() => 1);
     `;
     // If the timer kept it alive, it would end with the error.
@@ -108,33 +104,23 @@ describe('a time limit for each job', () => {
   });
 });
 
-describe('a time limit for each transaction', () => {
-  test('runs jobs however long they wait behind transactions that end in time', async () => {
-    const commits = slowCommits(2000, 'transaction');
-    const ran: number[] = [];
-    const writes = [0, 1, 2, 3, 4].map((index) => commits.write(() => lone(ran, index)));
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(await Promise.all(writes)).toEqual([0, 1, 2, 3, 4]);
+test('jobs that wait share a transaction, and jobs in sequence have one each', async () => {
+  let transactions = 0;
+  const commits = slowCommits(0, {
+    async transact(runJobs) {
+      transactions += 1;
+      runJobs();
+    },
   });
-
-  test('rejects all jobs when it passes, and is stuck until the transaction ends', async () => {
-    const commits = slowCommits(8000, 'transaction');
-    const started = outcome(commits.write(() => 0));
-    await vi.advanceTimersByTimeAsync(timeoutMs - 10);
-    const waiting = outcome(commits.write(() => 1));
-    expect(commits.stuck).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(10);
-    expect(commits.stuck).toMatchObject({ message: 'not started' });
-    expect(await started).toEqual({ value: 'may be stored', afterMs: timeoutMs });
-    expect(await waiting).toEqual({ value: 'not started', afterMs: 10 });
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(commits.stuck).toBeUndefined();
-  });
+  await Promise.all(Array.from({ length: 500 }, () => commits.write(() => 0)));
+  expect(transactions).toBe(1);
+  for (let count = 0; count < 10; count += 1) await commits.write(() => 0);
+  expect(transactions).toBe(11);
 });
 
 test('a write whose transaction cannot begin is rejected, and later writes still run', async () => {
   let failures = 1;
-  const commits = slowCommits(0, 'transaction', {
+  const commits = slowCommits(0, {
     check() {
       if (failures-- > 0) throw new Error('disk error');
     },
@@ -160,7 +146,7 @@ test('if toError throws, the jobs of the transaction get its cause, and later wr
         throw new Error('error of toError');
       },
     },
-    { timeoutMs, limits: 'job', notStarted: () => new Error('not started') },
+    { timeoutMs, notStarted: () => new Error('not started') },
   );
   await expect(commits.write(() => 0)).rejects.toThrow('disk error');
   expect(await Promise.race([commits.write(() => 1), sleep(1000, 'hangs', { ref: false })])).toBe(1);

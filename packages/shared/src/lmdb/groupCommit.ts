@@ -19,14 +19,11 @@ export interface CommitFile {
 
 /** When jobs are rejected, and how: the disk hangs, or a process that holds the write lock was stopped. */
 export interface CommitTimeout {
-  readonly timeoutMs: number;
   /**
-   * - `job`: each job has this time from its call. One that has not begun by then never runs, which bounds the queue even if
-   *   transactions are slow but end. The timer does not keep the process alive.
-   * - `transaction`: each transaction has this time, and jobs wait for it as long as they must. If the time passes, all jobs
-   *   are rejected. The timer keeps the process alive.
+   * How long each job waits from its call, in milliseconds. One that has not begun by then never runs, which bounds the queue
+   * even if transactions are slow but end. The timer does not keep the process alive.
    */
-  readonly limits: 'job' | 'transaction';
+  readonly timeoutMs: number;
   /** Error of jobs that have not started, and never will. */
   readonly notStarted: () => Error;
   /** Error of jobs that may still be stored. Default: the same. */
@@ -63,7 +60,7 @@ export class GroupCommit {
     this.#timeout = timeout;
   }
 
-  /** Error of the jobs of a transaction that has passed its time limit, until it ends; `undefined` if none has. */
+  /** Error of jobs whose time has passed while a transaction runs, until that ends; `undefined` if none has. */
   get stuck(): Error | undefined {
     return this.#stuck;
   }
@@ -106,7 +103,8 @@ export class GroupCommit {
 
   async #commit(): Promise<void> {
     const settleJobs: (() => void)[] = [];
-    const timer = this.#startTimer();
+    // Repeated: the time of each job passes at another moment, also of those that come while the transaction is stuck.
+    const timer = setInterval(() => this.#rejectLate(), this.#timeout.timeoutMs / checksPerTimeout).unref();
     try {
       await this.#file.check();
       await this.#file.transact(() => {
@@ -132,34 +130,24 @@ export class GroupCommit {
     }
   }
 
-  /** Starts the timer of a transaction. It is repeated: jobs may come while the transaction is stuck. */
-  #startTimer(): NodeJS.Timeout {
-    const { limits, timeoutMs, notStarted } = this.#timeout;
-    if (limits === 'job') return setInterval(() => this.#rejectLate(), timeoutMs / checksPerTimeout).unref();
-    return setInterval(() => {
-      this.#stuck = notStarted();
-      this.rejectAll(this.#stuck);
-    }, timeoutMs);
-  }
-
   /** Takes the next job from the queue. Late ones are rejected: the event loop may have been blocked, and no timer has fired. */
   #nextJob(): Job | undefined {
-    if (this.#timeout.limits === 'job') this.#rejectLateWaiting();
-    return this.#waiting.shift();
+    let job = this.#waiting.shift();
+    for (; job && this.#isLate(job); job = this.#waiting.shift()) job.reject(this.#timeout.notStarted());
+    return job;
   }
 
   /** Rejects the jobs whose time has passed. */
   #rejectLate(): void {
-    this.#rejectLateWaiting();
-    const late = this.#started.filter((job) => this.#isLate(job));
-    if (late.length > 0) rejectJobs(late, this.#startedError(this.#timeout.notStarted()));
-  }
-
-  #rejectLateWaiting(): void {
+    const isLate = (job: Job) => this.#isLate(job);
+    const [waiting, started] = [this.#waiting.filter(isLate), this.#started.filter(isLate)];
+    if (waiting.length + started.length === 0) return;
+    const notStarted = this.#timeout.notStarted();
+    this.#stuck = notStarted;
     // The oldest are first.
-    const first = this.#waiting.findIndex((job) => !this.#isLate(job));
-    const late = this.#waiting.splice(0, first === -1 ? this.#waiting.length : first);
-    if (late.length > 0) rejectJobs(late, this.#timeout.notStarted());
+    this.#waiting.splice(0, waiting.length);
+    rejectJobs(waiting, notStarted);
+    rejectJobs(started, this.#startedError(notStarted));
   }
 
   #isLate({ queuedAt }: Job): boolean {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TRPCError } from '@trpc/server';
 import { resyncErrors } from 'trpc-gateway/procedures';
+import { parseId } from '../events/channelReader.ts';
 import { beginning, type EventLog, type LogItem } from '../events/eventLog.ts';
 import { closedError, unavailable, logTimeoutMs } from '../events/logErrors.ts';
 
@@ -44,7 +45,7 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
   return {
     /** Appends a record. @param known an id of the run: ignored if the log was emptied since then */
     append(record: RunRecord, known: string): Promise<string> {
-      return log.append(channel, JSON.stringify({ epoch: partsOf(known).epoch, ...record }), keep);
+      return log.append(channel, JSON.stringify({ epoch: parseId(known).epoch, ...record }), keep);
     },
 
     /** Reads records. @throws `RESYNC` where records are missing, and if the log is closed */
@@ -53,7 +54,7 @@ export function openRun(log: EventLog, channel: string, keepMs: number) {
         if (item.type !== 'event') throw resyncErrors.RESYNC({ data: { lastEventId: item.id } });
         // Written by `append`.
         const { epoch, ...record } = JSON.parse(item.event) as RunRecord & { readonly epoch?: string };
-        yield { id: item.id, record: epoch === partsOf(item.id).epoch ? record : undefined };
+        yield { id: item.id, record: epoch === parseId(item.id).epoch ? record : undefined };
       }
       if (!signal.aborted) throw closedError();
     },
@@ -140,10 +141,4 @@ export function openProducer(log: EventLog, producer: string) {
       }
     },
   };
-}
-
-/** Returns the parts of an id of the log. */
-export function partsOf(id: string): { readonly epoch: string; readonly sequence: number } {
-  const [epoch = '', sequence] = id.split('-');
-  return { epoch, sequence: Number(sequence) };
 }

@@ -1,8 +1,9 @@
 import type { TRPCError } from '@trpc/server';
 import { isTrpcError } from 'trpc-gateway/procedures';
 import { encodeEvent } from '../channels/eventChannel.ts';
+import { parseId } from '../events/channelReader.ts';
 import type { JoinOptions, ResumableOptions } from './resumableOptions.ts';
-import { partsOf, type RunLog, type RunRecord, type StopReason } from './runLog.ts';
+import { type RunLog, type RunRecord, type StopReason } from './runLog.ts';
 
 interface ProducerOptions<Event> extends Required<Pick<ResumableOptions<Event>, 'event' | 'maxSize'>> {
   /** Stops the run. */
@@ -37,7 +38,7 @@ export async function produceRun<Event>(
       if (size > maxSize) throw new Stopped('size');
       const id = await run.append({ type: 'event', event }, start);
       // The log was emptied.
-      if (partsOf(id).epoch !== partsOf(start).epoch) throw new Stopped('lost');
+      if (parseId(id).epoch !== parseId(start).epoch) throw new Stopped('lost');
     }
   }
 

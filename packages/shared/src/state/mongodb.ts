@@ -3,7 +3,7 @@ import type { Collection, MongoClient } from 'mongodb';
 import { inTime } from '../inTime.ts';
 import { hashKey } from '../hashKey.ts';
 import { bucketEpoch } from './bucketEpoch.ts';
-import { MongodbClients } from './mongodbClients.ts';
+import { openClients } from './mongodbClients.ts';
 
 export interface MongodbStateOptions {
   /**
@@ -34,7 +34,7 @@ interface StateRow {
 
 type StateCollection = Collection<StateRow>;
 
-type StateClients = MongodbClients<StateCollection>;
+type StateClients = ReturnType<typeof openClients<StateCollection>>;
 
 /** How long `close` waits until unused tokens are returned, in milliseconds. */
 const returnTimeoutMs = 2000;
@@ -52,7 +52,7 @@ export async function mongodbState({
   database,
   collection = 'gatewayState',
 }: MongodbStateOptions): Promise<MongodbState> {
-  const clients: StateClients = new MongodbClients(connect, (client) =>
+  const clients: StateClients = openClients(connect, (client) =>
     client.db(database).collection<StateRow>(collection, {
       readPreference: 'primary',
       readConcern: 'majority',

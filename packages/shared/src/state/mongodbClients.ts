@@ -18,49 +18,41 @@ type DeadlineOptions = Pick<CommandOperationOptions, 'comment'> & { readonly sig
  * operations fail then, too. Driver 7.8.0 does not always recover: a server check that begins after its socket was
  * destroyed, and before the socket reports it, waits forever, and no other check follows.
  */
-export class MongodbClients<Rows> {
-  readonly #connect: () => MongoClient;
-  readonly #rowsOf: (client: MongoClient) => Rows;
-  #client: MongoClient;
-  #rows: Rows;
-  #createdAt = performance.now();
-  #isClosed = false;
+export function openClients<Rows>(connect: () => MongoClient, rowsOf: (client: MongoClient) => Rows) {
+  let client = connect();
+  rejectOldDriver(client);
+  let rows = rowsOf(client);
+  let createdAt = performance.now();
+  let isClosed = false;
 
-  constructor(connect: () => MongoClient, rowsOf: (client: MongoClient) => Rows) {
-    this.#connect = connect;
-    this.#rowsOf = rowsOf;
-    this.#client = connect();
-    rejectOldDriver(this.#client);
-    this.#rows = rowsOf(this.#client);
+  function replace(): void {
+    if (isClosed || performance.now() - createdAt < operationTimeoutMs) return;
+    void closeInTime(client).catch(() => {});
+    client = connect();
+    rows = rowsOf(client);
+    createdAt = performance.now();
   }
 
-  /** @throws the driver's errors, and an `AbortError` or `TimeoutError` if the database does not respond */
-  async run<T>(operation: (rows: Rows, options: DeadlineOptions) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new Error('The state is closed.');
-    const client = this.#client;
-    const options = { signal: AbortSignal.timeout(operationTimeoutMs) };
-    try {
-      return await operation(this.#rows, options);
-    } catch (error) {
-      const hasNoServer = error instanceof Error && error.name === 'MongoServerSelectionError';
-      if ((options.signal.aborted || hasNoServer) && client === this.#client) this.#replace();
-      throw error;
-    }
-  }
-
-  /** Closes the client, which ends sessions on the server and may wait for one that does not respond. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await closeInTime(this.#client);
-  }
-
-  #replace(): void {
-    if (this.#isClosed || performance.now() - this.#createdAt < operationTimeoutMs) return;
-    void closeInTime(this.#client).catch(() => {});
-    this.#client = this.#connect();
-    this.#rows = this.#rowsOf(this.#client);
-    this.#createdAt = performance.now();
-  }
+  return {
+    /** @throws the driver's errors, and an `AbortError` or `TimeoutError` if the database does not respond */
+    async run<T>(operation: (rows: Rows, options: DeadlineOptions) => Promise<T>): Promise<T> {
+      if (isClosed) throw new Error('The state is closed.');
+      const used = client;
+      const options = { signal: AbortSignal.timeout(operationTimeoutMs) };
+      try {
+        return await operation(rows, options);
+      } catch (error) {
+        const hasNoServer = error instanceof Error && error.name === 'MongoServerSelectionError';
+        if ((options.signal.aborted || hasNoServer) && used === client) replace();
+        throw error;
+      }
+    },
+    /** Closes the client, which ends sessions on the server and may wait for one that does not respond. */
+    async close(): Promise<void> {
+      isClosed = true;
+      await closeInTime(client);
+    },
+  };
 }
 
 /** Before 6.13, drivers ignore signals. Those of 7 have no version here, but a promise. @throws {Error} */

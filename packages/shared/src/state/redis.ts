@@ -125,11 +125,8 @@ export async function redisState({
 function remember(known: Map<string, number>, id: string, fullAt: number): void {
   known.delete(id);
   known.set(id, fullAt);
-  if (known.size <= rememberedBuckets) return;
-  for (const [oldest] of known) {
-    known.delete(oldest);
-    return;
-  }
+  const { value: oldest = '' } = known.keys().next();
+  if (known.size > rememberedBuckets) known.delete(oldest);
 }
 
 /** Redis accepts whole milliseconds from 1. */

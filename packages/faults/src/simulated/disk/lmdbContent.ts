@@ -37,7 +37,7 @@ interface Commit {
 export class LmdbContent {
   /** What processes that begin to read see. */
   visible: Content = new Map();
-  #committed = this.visible;
+  committed = this.visible;
   #synced = this.visible;
   #waiting: Transaction[] = [];
   #isBeginning = false;
@@ -51,13 +51,9 @@ export class LmdbContent {
     this.#onWritten = onWritten;
   }
 
-  get committed(): Content {
-    return this.#committed;
-  }
-
   /** Replaces the content, durably, as a copy over the file does. No process may have it open. */
   replace(content: Content): void {
-    this.visible = this.#committed = this.#synced = content;
+    this.visible = this.committed = this.#synced = content;
   }
 
   /** Loses what was not synced. All processes of the machine are dead. */
@@ -90,7 +86,7 @@ export class LmdbContent {
     const { draft, result } = this.#run(writer, run);
     const error = this.#store(writer, draft);
     if (error) throw error;
-    this.visible = this.#committed;
+    this.visible = this.committed;
     writer.resetReadTxn();
     return result;
   }
@@ -131,8 +127,8 @@ export class LmdbContent {
   #run<T>(writer: Writer, run: (draft: Draft) => T): { readonly draft: Draft; readonly result: T } {
     if (writer.draft !== undefined) throw new Error('Transactions in transactions are not simulated.');
     // Also what a process that died just after it wrote a commit could not show any more: the next to get its lock does so.
-    this.visible = this.#committed;
-    const draft = new Draft(this.#committed);
+    this.visible = this.committed;
+    const draft = new Draft(this.committed);
     writer.draft = draft;
     try {
       return { draft, result: run(draft) };
@@ -160,7 +156,7 @@ export class LmdbContent {
     this.#commit = undefined;
     const { reject, resolve, writer } = commit.transaction;
     if (writer.process.isAlive) {
-      this.visible = this.#committed;
+      this.visible = this.committed;
       writer.resetReadTxn();
       if (commit.error) reject(commitFailed(commit.error));
       else resolve(commit.result);
@@ -183,7 +179,7 @@ export class LmdbContent {
       writer.isPanicked = this.#faults.random.chance(0.5);
       return systemError(5, 'Input/output error');
     }
-    this.#committed = draft.content;
+    this.committed = draft.content;
     if (!writer.noSync) this.#synced = draft.content;
     this.#onWritten(!writer.noSync);
     return undefined;

@@ -46,18 +46,14 @@ export class SimulatedDisk {
   readonly #reusesNumbers: boolean;
   #lastNumber = 1;
   #lastBirth = 0;
-  #bootId: string;
+  /** The id of this boot of the machine: a UUID. */
+  bootId: string;
 
   constructor(random: Random) {
     this.faults = new DiskFaults(random);
     this.#reusesNumbers = random.chance(0.5);
-    this.#bootId = newBootId(random);
+    this.bootId = newBootId(random);
     this.create('/', true, 0o755).isDurable = true;
-  }
-
-  /** The id of this boot of the machine: a UUID. */
-  get bootId(): string {
-    return this.#bootId;
   }
 
   add(process: SimulatedProcess): void {
@@ -76,7 +72,7 @@ export class SimulatedDisk {
         inode.lmdb.crash();
       }
     }
-    this.#bootId = newBootId(random);
+    this.bootId = newBootId(random);
   }
 
   find(path: string): Inode | undefined {

@@ -58,16 +58,18 @@ class Leg {
 export class Connection extends Duplex {
   /** Commands that have arrived, and wait for the one that blocks the connection. */
   readonly inbox: (readonly string[])[] = [];
+  readonly runId: string;
   readonly #options: ConnectionOptions;
   readonly #commands: Leg;
   readonly #replies: Leg;
   readonly #forget: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #isOpen = true;
+  isOpen = true;
 
   constructor(options: ConnectionOptions) {
     super();
-    const { isAccepted, link, process, random } = options;
+    const { isAccepted, link, process, random, runId } = options;
+    this.runId = runId;
     this.#options = options;
     this.#commands = new Leg(link, random);
     this.#replies = new Leg(link, random);
@@ -84,14 +86,6 @@ export class Connection extends Duplex {
     });
   }
 
-  get runId(): string {
-    return this.#options.runId;
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   /** Emits `timeout` after a time, in milliseconds. A client uses it until it is connected. */
   setTimeout(ms: number): void {
     clearTimeout(this.#timer);
@@ -99,7 +93,7 @@ export class Connection extends Duplex {
   }
 
   reply(replies: string): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     const { link, random } = this.#options;
     if (random.chance(link.lossRate)) this.cut();
     else this.#arrive(() => this.push(Buffer.from(replies, 'latin1')));
@@ -107,7 +101,7 @@ export class Connection extends Duplex {
 
   /** Loses the connection: some of the messages on their way arrive. */
   cut(reason = 'read ECONNRESET'): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     this.#close();
     this.#commands.loseSome();
     this.#replies.loseSome();
@@ -118,7 +112,7 @@ export class Connection extends Duplex {
 
   override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
     const commands = parseCommands(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString('latin1'));
-    if (this.#isOpen) this.#commands.send(() => this.#options.onCommands(this, commands));
+    if (this.isOpen) this.#commands.send(() => this.#options.onCommands(this, commands));
     done();
   }
 
@@ -137,8 +131,8 @@ export class Connection extends Duplex {
   }
 
   #close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     this.#forget();
     this.#options.link.connections.delete(this);
     this.#options.onClose(this);
