@@ -49,7 +49,7 @@ export async function openServedStore(
         ? { dataDir: resolve(DATA_DIR), created }
         : { database: databaseOf(configuration) },
     /** Logs why a database cannot be used yet. A start does not wait for it, so no other line says so. */
-    logUnavailability() {
+    logUnavailability: () => {
       if (MONGODB_URI === undefined || !isFirst) return;
       void (async () => opened.ready())().catch((error: unknown) => {
         if (!signal.aborted) log.error(error, 'the store is not ready');
