@@ -3,20 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** An issuer of access tokens for development and tests. */
-export interface Issuer {
-  /** The options of `jwt()`. */
-  readonly accepts: { readonly issuer: string; readonly audience: string; readonly jwksUri: string };
-  /** Signs a token for a user, with the scopes separated by spaces. @param client Default: `development` */
-  readonly token: (user: string, scope: string, client?: string) => Promise<string>;
-  readonly close: () => void;
-}
-
 /**
- * Starts an issuer on 127.0.0.1. It keeps its key in memory, and gives everyone on this machine any token:
+ * Starts an issuer of access tokens on 127.0.0.1, for development and tests. It keeps its key in memory, and gives everyone on this machine any token:
  * `curl $origin/token -d user=ada -d scope=animals:write`.
  */
-export async function startIssuer(port = 0): Promise<Issuer> {
+export async function startIssuer(port = 0) {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'development', use: 'sig' }] };
   const server = createServer((request, response) => {
@@ -38,6 +29,7 @@ export async function startIssuer(port = 0): Promise<Issuer> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const audience = 'https://shelter.example';
 
+  /** Signs a token for a user, with the scopes separated by spaces. */
   function token(user: string, scope: string, client = 'development'): Promise<string> {
     return new SignJWT({ scope, client_id: client })
       .setProtectedHeader({ alg: 'ES256', kid: 'development', typ: 'at+jwt' })
@@ -49,6 +41,7 @@ export async function startIssuer(port = 0): Promise<Issuer> {
   }
 
   return {
+    /** The options of `jwt()`. */
     accepts: { issuer, audience, jwksUri: `${issuer}/jwks.json` },
     token,
     close: () => void server.close(),

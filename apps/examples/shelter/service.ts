@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '@petstore/core';
-import { createGateway, type State } from 'trpc-gateway';
+import { createGateway } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
 import { mcp } from 'trpc-gateway/mcp';
 import { temporaryFiles } from 'trpc-gateway/node';
@@ -51,8 +51,10 @@ async function startShelter(
   options: ShelterOptions,
   { log: serviceLog, options: runOptions, onClose }: StartContext,
 ): Promise<Started> {
-  const store = await openStore(options, onClose);
-  const state = await openState(options, onClose);
+  const store = await openStore(options);
+  onClose((closing) => store.close(closing));
+  const state = await openState(options);
+  onClose(() => state.close());
   const photoFolder = join(options.dataDir, 'photos');
   await mkdir(photoFolder, { recursive: true });
   const photos = new PhotoFolder(photoFolder);
@@ -110,38 +112,22 @@ async function startShelter(
 }
 
 /** Opens the configured store. Imports only its module. */
-async function openStore(
-  { dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions,
-  onClose: StartContext['onClose'],
-): Promise<Store> {
-  const open = async () => {
-    if (uri === undefined) {
-      const { openEmbeddedStore } = await import('@petstore/embedded-store');
-      return openEmbeddedStore({ dataDir, collections, migrate: true });
-    }
-    const { openMongodbStore } = await import('@petstore/core/store/mongodb');
-    return openMongodbStore({ uri, database, collections, migrate: true });
-  };
-  const store = await open();
-  onClose((closing) => store.close(closing));
-  return store;
+async function openStore({ dataDir, mongodbUri, database = 'shelter' }: ShelterOptions): Promise<Store> {
+  if (mongodbUri === undefined) {
+    const { openEmbeddedStore } = await import('@petstore/embedded-store');
+    return openEmbeddedStore({ dataDir, collections, migrate: true });
+  }
+  const { openMongodbStore } = await import('@petstore/core/store/mongodb');
+  return openMongodbStore({ uri: mongodbUri, database, collections, migrate: true });
 }
 
 /** Opens the state of idempotency keys and limits, which is beside the records. */
-async function openState(
-  { dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions,
-  onClose: StartContext['onClose'],
-): Promise<State> {
-  const open = async () => {
-    if (uri === undefined) {
-      const { folderState } = await import('trpc-gateway-shared/state/folder');
-      return folderState({ path: join(dataDir, 'responses') });
-    }
-    const { mongodbState } = await import('trpc-gateway-shared/state/mongodb');
-    const { MongoClient } = await import('mongodb');
-    return mongodbState({ connect: () => new MongoClient(uri), database });
-  };
-  const state = await open();
-  onClose(() => state.close());
-  return state;
+async function openState({ dataDir, mongodbUri, database = 'shelter' }: ShelterOptions) {
+  if (mongodbUri === undefined) {
+    const { folderState } = await import('trpc-gateway-shared/state/folder');
+    return folderState({ path: join(dataDir, 'responses') });
+  }
+  const { mongodbState } = await import('trpc-gateway-shared/state/mongodb');
+  const { MongoClient } = await import('mongodb');
+  return mongodbState({ connect: () => new MongoClient(mongodbUri), database });
 }

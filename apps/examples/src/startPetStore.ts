@@ -24,10 +24,7 @@ export async function startPetStore(): Promise<{ readonly origin: string; readon
       MAX_QUEUE_MS: '60000',
     },
   });
-  onTestFinished(async () => {
-    service.child.kill('SIGTERM');
-    await service.exited;
-  });
-  const { origin } = await listening(service);
+  const { origin, stop } = await listening(service);
+  onTestFinished(async () => void (await stop()));
   return { origin, key };
 }

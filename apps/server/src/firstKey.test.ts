@@ -7,7 +7,7 @@ import { readConfiguration } from './configuration/configuration.ts';
 import { makeFirstKey } from './firstKey.ts';
 import { openStore } from './store/openStore.ts';
 import { commandMissing } from '@petstore/testing/commandMissing';
-import { logLines } from '../test/testing/petStoreProcess.ts';
+import { logLines } from '@petstore/testing/serviceProcess';
 import { apiKey, newFolder } from '../test/testing/newFolder.ts';
 import { listPets } from '../test/testing/petCalls.ts';
 
@@ -88,7 +88,7 @@ describe('makeFirstKey with lost responses of the store', () => {
     'makeFirstKey retries after a lost response, and creates and returns one key (%o)',
     async (how) => {
       const { records, store } = keysThatLose(1, how);
-      const key = await makeFirstKey(store, { untilAborted: new AbortController().signal });
+      const key = await makeFirstKey(store, new AbortController().signal);
       expect(records.map(({ hash }) => hash)).toEqual([hashKey(key ?? '')]);
     },
   );
@@ -96,7 +96,7 @@ describe('makeFirstKey with lost responses of the store', () => {
   test('makeFirstKey does not retry after its signal aborts', async () => {
     const { store } = keysThatLose(3, { carriedOut: false });
     const stopping = new AbortController();
-    const making = makeFirstKey(store, { untilAborted: stopping.signal });
+    const making = makeFirstKey(store, stopping.signal);
     stopping.abort();
     expect(await making).toBeUndefined();
   });
@@ -105,8 +105,7 @@ describe('makeFirstKey with lost responses of the store', () => {
     const closed = new StoreError('closed', 'The store was closed.');
     const addFirst = vi.fn<KeyStore['addFirst']>().mockRejectedValueOnce(closed).mockResolvedValue(true);
     const store = { keys: { addFirst } as unknown as KeyStore };
-    const untilAborted = new AbortController().signal;
-    await expect(makeFirstKey(store, { untilAborted })).rejects.toBe(closed);
+    await expect(makeFirstKey(store, new AbortController().signal)).rejects.toBe(closed);
   });
 
   test('makeFirstKey without a signal rejects with the first error', async () => {

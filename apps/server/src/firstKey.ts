@@ -6,18 +6,14 @@ import type { Configuration } from './configuration/configuration.ts';
 /** Delay between two attempts while the store is unavailable. */
 const retryMs = 1_000;
 
-export interface FirstKeyOptions {
-  /** Retries until this signal aborts. Without it, the first error is final. */
-  readonly untilAborted?: AbortSignal;
-}
-
 /**
  * Creates a new store's first key. One of concurrent processes gets it, the others `undefined`, as all do later.
+ * @param untilAborted retries until then. Without it, the first error is final
  * @throws {StoreError} if the store fails or was closed
  */
 export async function makeFirstKey(
   { keys }: Pick<Store, 'keys'>,
-  { untilAborted }: FirstKeyOptions = {},
+  untilAborted?: AbortSignal,
 ): Promise<string | undefined> {
   const { key, hash } = issueKey();
   for (;;) {
@@ -42,14 +38,14 @@ export async function showFirstKey(
   { API_KEY, MONGODB_URI }: Pick<Configuration, 'API_KEY' | 'MONGODB_URI'>,
   { log, onClose, signal }: Pick<StartContext, 'log' | 'onClose' | 'signal'>,
 ): Promise<void> {
-  const show = async (options?: FirstKeyOptions) => {
-    const key = await makeFirstKey(store, options);
+  const show = async (untilAborted?: AbortSignal) => {
+    const key = await makeFirstKey(store, untilAborted);
     if (key !== undefined) process.stderr.write(firstKeyNotice(key, origin));
   };
   if (API_KEY !== undefined) return;
   if (MONGODB_URI === undefined) return show();
   // The start does not wait for the database, but the stop waits for the key.
-  const shown = show({ untilAborted: signal }).catch((error: unknown) =>
+  const shown = show(signal).catch((error: unknown) =>
     log.error(error, 'the first API key could not be created'),
   );
   onClose(() => shown);

@@ -52,16 +52,14 @@ test('every start on a terminal says where the data and the docs page are', asyn
 });
 
 test('close waits for the creation of the first key before it closes the store', async () => {
-  let adding = () => {};
-  const isAdding = new Promise<void>((resolve) => (adding = resolve));
-  let added: (isFirst: boolean) => void = () => {};
-  const response = new Promise<boolean>((resolve) => (added = resolve));
+  const adding = Promise.withResolvers<void>();
+  const added = Promise.withResolvers<boolean>();
   const { close, openStore } = await countingStore(({ keys }) => ({
     keys: {
       ...keys,
       addFirst() {
-        adding();
-        return response;
+        adding.resolve();
+        return added.promise;
       },
     },
   }));
@@ -72,12 +70,12 @@ test('close waits for the creation of the first key before it closes the store',
     LOG_LEVEL: 'silent',
   });
   const server = await startServer(configuration, { openStore });
-  await isAdding;
+  await adding.promise;
   const stopped = server.close();
   await vi.waitFor(() => expect(fetch(`${server.origin}/healthz`)).rejects.toThrow('fetch failed'));
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(close).not.toHaveBeenCalled();
-  added(false);
+  added.resolve(false);
   await stopped;
   expect(close).toHaveBeenCalledOnce();
 });

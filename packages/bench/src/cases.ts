@@ -24,11 +24,11 @@ export interface RequestAndResponse {
   readonly expected: ExpectedResponse;
 }
 
-export interface Case extends RequestAndResponse {
+export interface Case {
   readonly name: string;
   readonly title: string;
-  /** Further requests, which the load sends in turn with the first one. */
-  readonly others?: readonly RequestAndResponse[];
+  /** The load sends them in turn. */
+  readonly requests: readonly RequestAndResponse[];
   /** How many connections ask at once. Default: that of `measure.ts`. */
   readonly connections?: number;
 }
@@ -47,11 +47,7 @@ const deprecated = {
 /** The `Vary` that tRPC's adapters add to every response. */
 const rpcVary = 'trpc-accept, accept';
 
-const get = (path: string, headers: Readonly<Record<string, string>> = {}): CaseRequest => ({
-  method: 'GET',
-  path,
-  headers: { authorization, ...headers },
-});
+const get = (path: string): CaseRequest => ({ method: 'GET', path, headers: { authorization } });
 
 const post = (path: string, body: string): CaseRequest => ({
   method: 'POST',
@@ -64,21 +60,13 @@ const inputOf = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(i
 
 const batchIds = Array.from({ length: 10 }, (_, index) => index + 1);
 
-/** Ten calls of `getPet`, each of another animal, and their responses as JSON and as JSON lines in tRPC's own order. */
+/** Ten calls of `getPet`, each of another animal, and their responses. */
 const batch = {
   request: get(
     `/trpc/${batchIds.map(() => 'getPet').join(',')}?batch=1&` +
       inputOf(Object.fromEntries(batchIds.map((petId, index) => [index, { petId }]))),
   ),
   body: batchIds.map((id) => ({ result: { data: seededAnimal(id) } })),
-  lines: [
-    `{${batchIds.map((_, index) => `"${index}":[[0],[null,0,${index}]]`).join(',')}}`,
-    ...batchIds.map((_, index) => `[${index},0,[[{"result":0}],["result",0,${index + 10}]]]`),
-    ...batchIds.map((_, index) => `[${index + 10},0,[[{"data":0}],["data",0,${index + 20}]]]`),
-    ...batchIds.map((id, index) => `[${index + 20},0,[[${JSON.stringify(seededAnimal(id))}]]]`),
-  ]
-    .map((line) => `${line}\n`)
-    .join(''),
 };
 
 const rpcHeaders = { ...json, vary: rpcVary };
@@ -92,8 +80,7 @@ const responds = (status: number, headers: ExpectedResponse['headers'], body: un
 const http = (name: string, title: string, request: CaseRequest, expected: ExpectedResponse): Case => ({
   name,
   title,
-  request,
-  expected,
+  requests: [{ request, expected }],
 });
 
 /** Everything that is measured, in the order in which it is shown. */
@@ -122,12 +109,6 @@ export const cases: readonly Case[] = [
     responds(200, rpcHeaders, { result: { data: seededAnimal(500) } }),
   ),
   http('batch10', 'tRPC batch of 10', batch.request, responds(200, rpcHeaders, batch.body)),
-  http(
-    'lines',
-    'JSON lines, batch of 10',
-    get(batch.request.path, { 'trpc-accept': 'application/jsonl' }),
-    responds(200, rpcHeaders, batch.lines),
-  ),
 ];
 
 /** A call and a batch in oRPC's own protocol, as its client sends them. */

@@ -9,16 +9,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   'http-arena': httpArena,
 };
 
-export interface BenchOptions {
-  readonly suite: Suite;
-  readonly cases: readonly string[];
-  readonly contenders: readonly string[];
-  readonly rounds: number;
-  readonly seconds: number;
-  readonly warmUpSeconds: number;
-  readonly attempts: number;
-  readonly checkFloors: boolean;
-}
+export type BenchOptions = NonNullable<ReturnType<typeof readCommandLine>>;
 
 /** The contenders of a quick run of the pet store's cases: the limit, ours, and the two peers that people come from. */
 export const quickContenders = ['minimal', 'gateway', 'gateway-middleware', 'fastify'];
@@ -47,7 +38,7 @@ Names are given with commas between them. bench.json, bench.md and bench.svg go 
 `;
 
 /** @returns `undefined` for `--help`. @throws {Error} for an unknown option or an invalid value */
-export function readCommandLine(args: readonly string[]): BenchOptions | undefined {
+export function readCommandLine(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {

@@ -15,14 +15,7 @@ import { onCore, serverCore } from './cores.ts';
 const startDeadlineMs = 30_000 * slowness;
 
 /** A contender that answers. */
-export interface ContenderProcess {
-  readonly port: number;
-  /** The processor time that it has used, in seconds. */
-  processorSeconds(): Promise<number>;
-  /** The files that it runs on, by what they are: its runtime, and the addon of uWebSockets.js. */
-  programs(): Promise<ReadonlyMap<string, string>>;
-  stop(): Promise<void>;
-}
+export type ContenderProcess = Awaited<ReturnType<typeof startContender>>;
 
 /** Starts a contender on its core until it answers. @throws {UnavailableError} if this machine lacks it */
 export async function startContender({
@@ -30,7 +23,7 @@ export async function startContender({
   environment,
   name,
   readyPath = '/v1/pets?limit=1',
-}: Pick<Contender, 'command' | 'environment' | 'name' | 'readyPath'>): Promise<ContenderProcess> {
+}: Pick<Contender, 'command' | 'environment' | 'name' | 'readyPath'>) {
   const [file, ...args] = onCore(serverCore, await command());
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const port = await freePort();
@@ -67,7 +60,9 @@ export async function startContender({
   const pid = child.pid as number;
   return {
     port,
+    /** The processor time that it has used, in seconds. */
     processorSeconds: () => processorSeconds(pid),
+    /** The files that it runs on, by what they are: its runtime, and the addon of uWebSockets.js. */
     async programs() {
       const runtime = await readlink(`/proc/${pid}/exe`);
       const maps = await readFile(`/proc/${pid}/maps`, 'utf8');

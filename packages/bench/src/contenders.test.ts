@@ -19,11 +19,8 @@ it('a quick run of a suite without the pet store has all of its contenders', () 
 });
 
 describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () => {
-  // That with a middleware runs all that the one with async resolvers alone runs.
   const served = Object.entries(suites).flatMap(([suite, { cases, contenders: all }]) =>
-    all
-      .filter(({ name }) => name !== 'gateway-async' && (everyForm || brief.has(name)))
-      .map((contender) => ({ suite, cases, contender })),
+    all.filter(({ name }) => everyForm || brief.has(name)).map((contender) => ({ suite, cases, contender })),
   );
   for (const { suite, cases, contender } of served) {
     it(`${contender.name} answers every case of the suite ${suite} that it does not leave out as all others do`, async ({

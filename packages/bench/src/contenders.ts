@@ -34,7 +34,7 @@ export interface Suite {
 export function caseOf({ cases, own }: Contender, subject: Case): Case | undefined {
   const { name } = subject;
   if (cases !== undefined && !cases.includes(name)) return undefined;
-  return own?.[name] ? { ...subject, ...own[name] } : subject;
+  return own?.[name] ? { ...subject, requests: [own[name]] } : subject;
 }
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -73,12 +73,6 @@ const onUws = { title: 'this gateway on uWebSockets.js', command: gateway, heade
 export const contenders: readonly Contender[] = [
   contender({ name: 'minimal', title: 'minimal', command: node(at('./contenders/uwsByHand.ts')) }),
   contender({ ...onUws, name: 'gateway', environment }),
-  contender({
-    ...onUws,
-    name: 'gateway-async',
-    title: `${onUws.title}, async`,
-    environment: { ...environment, BENCH_RESOLVERS: 'async' },
-  }),
   contender({
     ...onUws,
     name: 'gateway-middleware',

@@ -6,14 +6,11 @@ import { loadCore, serverCore } from './cores.ts';
 /** How /proc counts time: USER_HZ, which is 100 wherever Node runs. */
 const ticksPerSecond = 100;
 
-/** Processor time on the two cores, and the part of it that the bench used itself, in seconds. */
-export interface CoreTimes {
-  readonly used: number;
-  readonly own: number;
-}
-
-/** Reads what was used so far. What a child of the bench used counts when it has ended. */
-export async function coreTimes(): Promise<CoreTimes> {
+/**
+ * Reads the processor time that was used so far on the two cores, and the part of it that the bench used itself, in seconds.
+ * What a child of the bench used counts when it has ended.
+ */
+export async function coreTimes() {
   const [all, self] = await Promise.all([
     readFile('/proc/stat', 'utf8'),
     readFile('/proc/self/stat', 'utf8'),

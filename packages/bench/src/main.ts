@@ -9,7 +9,7 @@ import { checkCores } from './cores.ts';
 import { misses, readFloors } from './floors.ts';
 import { checkWrk } from './load/wrk.ts';
 import { markdown } from './report/markdown.ts';
-import type { Blank, Report } from './report/report.ts';
+import type { Report } from './report/report.ts';
 import { svg } from './report/svg.ts';
 import { limit, type Result, type Runner, throughput } from './throughput.ts';
 import { differences } from './verify.ts';
@@ -20,8 +20,8 @@ const progress = (text: string) => {
 };
 const progressDone = () => progress('');
 
-/** Whether a contender is one with resolvers that are not sync: the picture leaves them out. */
-const isVariant = (name: string) => /-(async|middleware)$/.test(name);
+/** The contender with resolvers that are not sync, which the picture leaves out. */
+const variant = 'gateway-middleware';
 
 /** Where the report goes. */
 const folder = 'results';
@@ -47,13 +47,10 @@ async function runBench(options: BenchOptions): Promise<void> {
   const { cases, contenders: all } = options.suite;
   const chosen = cases.filter(({ name }) => options.cases.includes(name));
   const results: Result[] = [];
-  const blanks: Blank[] = [];
   for (const [index, group] of groupsOf(options.contenders).entries()) {
     const measured = await measureGroup(group, chosen, options);
     // `minimal` is in each group, so that ratios are formed within it, and in the report once.
-    const isNew = ({ contender }: { readonly contender: string }) => index === 0 || contender !== limit;
-    blanks.push(...measured.blanks.filter(isNew));
-    results.push(...measured.results.filter(isNew));
+    results.push(...measured.filter(({ contender }) => index === 0 || contender !== limit));
   }
   const rows = all.map(({ name }) => name);
   results.sort((a, b) => rows.indexOf(a.contender) - rows.indexOf(b.contender));
@@ -70,14 +67,13 @@ async function runBench(options: BenchOptions): Promise<void> {
       contenders: Object.fromEntries(all.map(({ name, title }) => [name, title])),
     },
     results,
-    blanks,
   };
   const text = markdown(report);
   print(text);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'bench.json'), `${JSON.stringify(report, undefined, 2)}\n`);
   await writeFile(join(folder, 'bench.md'), `${text}\n`);
-  const pictured = results.filter(({ contender }) => !isVariant(contender));
+  const pictured = results.filter(({ contender }) => contender !== variant);
   if (pictured.length > 0) await writeFile(join(folder, 'bench.svg'), svg({ ...report, results: pictured }));
   if (options.checkFloors) await checkFloors(results);
 }
@@ -99,16 +95,13 @@ function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
 }
 
 async function measureGroup(group: readonly string[], chosen: readonly Case[], options: BenchOptions) {
-  const { runners, blanks } = await startAll(
+  const runners = await startAll(
     options.suite.contenders.filter(({ name }) => group.includes(name)),
     chosen,
   );
   try {
     const results = await throughput(runners, chosen, { ...options, onProgress: progress });
-    return {
-      results: options.checkFloors ? await secondTry(results, runners, chosen, options) : results,
-      blanks,
-    };
+    return options.checkFloors ? await secondTry(results, runners, chosen, options) : results;
   } finally {
     for (const runner of runners) await runner.process.stop();
   }
@@ -117,7 +110,6 @@ async function measureGroup(group: readonly string[], chosen: readonly Case[], o
 /** Starts contenders. One that cannot start is left out; where one responds differently, nothing is measured. */
 async function startAll(named: readonly Contender[], chosen: readonly Case[]) {
   const runners: Runner[] = [];
-  const blanks: Blank[] = [];
   const wrong: string[] = [];
   for (const contender of named) {
     progress(`starting ${contender.name}`);
@@ -127,7 +119,6 @@ async function startAll(named: readonly Contender[], chosen: readonly Case[]) {
       if (!(error instanceof UnavailableError)) throw error;
       progressDone();
       process.stderr.write(`SKIPPED: ${contender.title}: ${error.message}.\n`);
-      blanks.push({ contender: contender.name, reason: error.message });
     }
   }
   for (const { contender, process: server } of runners) {
@@ -144,7 +135,7 @@ async function startAll(named: readonly Contender[], chosen: readonly Case[]) {
   if (wrong.length > 0)
     throw new Error(`The contenders' responses differ, so nothing is compared:\n${wrong.join('\n')}`);
   print(`${runners.length} contenders answer ${chosen.length} cases alike.\n`);
-  return { runners, blanks };
+  return runners;
 }
 
 /** Contenders on one host must run on the same build of it. @throws {Error} names the builds */

@@ -35,7 +35,7 @@ export async function measure(
   const before = await contender.processorSeconds();
   const load = await wrk({
     port: contender.port,
-    requests: [subject.request, ...(subject.others ?? []).map(({ request }) => request)],
+    requests: subject.requests.map(({ request }) => request),
     connections: subject.connections ?? connections,
     seconds,
   });

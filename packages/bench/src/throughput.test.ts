@@ -14,18 +14,13 @@ const result = (fields: Partial<Result>): Result => ({
   ...fields,
 });
 
-it('a floor is missed by a ratio below it, and by none at or above it', () => {
-  const floors = { gateway: { get: 0.6, list20: 0.6, query: 0.6 } };
-  const below = result({ case: 'query', peerRatio: 0.59 });
-  expect(misses([result({}), result({ case: 'list20', peerRatio: 0.6 }), below], floors)).toEqual([
-    { result: below, floor: 0.6 },
-  ]);
-});
-
-it('a floor is missed where no ratio could be made', () => {
-  expect(misses([result({ peerRatio: undefined })], { gateway: { get: 0.6 } })).toHaveLength(1);
-});
-
-it('a floor does not apply to a contender that was not measured or has no floor', () => {
-  expect(misses([result({ case: 'query' })], { gateway: { get: 0.6 } })).toEqual([]);
+it.each([
+  ['is missed by a ratio below it', { peerRatio: 0.59 }, true],
+  ['is not missed by a ratio at it', { peerRatio: 0.6 }, false],
+  ['is missed where no ratio could be made', { peerRatio: undefined }, true],
+  ['does not apply to a case that has no floor', { case: 'query', peerRatio: 0.1 }, false],
+])('a floor %s', (_, fields, isMissed) => {
+  const measured = result(fields);
+  const expected = isMissed ? [{ result: measured, floor: 0.6 }] : [];
+  expect(misses([measured], { gateway: { get: 0.6, list20: 0.6 } })).toEqual(expected);
 });

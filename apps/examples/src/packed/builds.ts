@@ -40,8 +40,6 @@ async function startAlone({ folder }: Project, file: string): Promise<Start> {
   return startNode(deployed, file);
 }
 
-const emitting = ['--noEmit', 'false', '--outDir', 'out'];
-
 const service = { program: 'service.ts', packages: ['redis'] } as const;
 
 const esbuild = (file: string, ...options: readonly string[]): Build => ({
@@ -96,38 +94,15 @@ export const builds = {
     ...service,
     manifest: { type: 'commonjs' },
     async start({ folder, run }) {
-      await run('tsc', ...emitting);
+      await run('tsc', '--noEmit', 'false', '--outDir', 'out');
       return startNode(folder, 'out/service.js');
     },
   },
   esbuild: esbuild('service.mjs', '--format=esm', `--banner:js=${banner}`),
   esbuildCommonjs: esbuild('service.cjs', '--format=cjs'),
   vite8: vite('8.4.0'),
+  /** It bundles with Rollup. */
   vite7: vite('7.3.8', { commonjsOptions: { ignore: ['bufferutil', 'utf-8-validate'] } }),
-  rollup: {
-    ...service,
-    packages: [
-      ...service.packages,
-      'rollup@4.68.8',
-      '@rollup/plugin-commonjs@29.0.3',
-      '@rollup/plugin-node-resolve@16.0.3',
-      '@rollup/plugin-json@6.1.0',
-    ],
-    files: {
-      'rollup.config.mjs': `
-        import commonjs from '@rollup/plugin-commonjs';
-        import json from '@rollup/plugin-json';
-        import { nodeResolve } from '@rollup/plugin-node-resolve';
-        const plugins = [nodeResolve({ exportConditions: ['node'], preferBuiltins: true }), commonjs(), json()];
-        export default { input: 'out/service.js', output: { dir: 'dist', entryFileNames: '[name].mjs' }, plugins };
-      `,
-    },
-    async start(project) {
-      await project.run('tsc', ...emitting);
-      await project.run('rollup', '--config', '--silent');
-      return startAlone(project, 'service.mjs');
-    },
-  },
   /** Turbopack, with the gateway in the app router. */
   next16: next('16.4.6', false),
   /** Webpack, with the gateway in `pages/`. */

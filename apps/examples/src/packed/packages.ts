@@ -119,18 +119,7 @@ export interface ProjectOptions {
   readonly manifest?: object;
 }
 
-export interface Project {
-  readonly folder: string;
-  /** The warnings and errors of the installation, except those about npm's configuration. */
-  readonly warnings: readonly string[];
-  readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
-  /** Runs an installed command, npm or Node. Rejects with the output if the exit code is not 0. */
-  readonly run: (
-    command: 'node' | 'npm' | (string & {}),
-    ...args: readonly string[]
-  ) => Promise<{ readonly stdout: string; readonly stderr: string }>;
-  readonly remove: () => Promise<void>;
-}
+export type Project = Awaited<ReturnType<typeof newProject>>;
 
 /**
  * Creates an ESM project outside the repository with only these packages installed. Third-party packages have the given
@@ -140,7 +129,7 @@ export async function newProject(
   packed: PackedPackages,
   packages: readonly string[],
   { node = process.execPath, manager = 'npm', options = [], manifest = {} }: ProjectOptions = {},
-): Promise<Project> {
+) {
   const parent = await mkdtemp(join(isolatedFolder(), 'consumer-'));
   const folder = join(parent, 'consumer');
   const { install, warning, settings, variables }: PackageManager = managers[manager];
@@ -155,7 +144,7 @@ export async function newProject(
     ...own?.manifest,
     ...manifest,
   };
-  const write: Project['write'] = async (files) => {
+  const write = async (files: Readonly<Record<string, string>>) => {
     for (const [name, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
@@ -168,9 +157,11 @@ export async function newProject(
   const bin = join(folder, 'node_modules/.bin');
   return {
     folder,
+    /** The warnings and errors of the installation, except those about npm's configuration. */
     warnings: `${stdout}\n${stderr}`.split('\n').filter((line) => warning.test(line)),
     write,
-    run: (name, ...rest) =>
+    /** Runs an installed command, npm or Node. Rejects with the output if the exit code is not 0. */
+    run: (name: 'node' | 'npm' | (string & {}), ...rest: readonly string[]) =>
       execute(name === 'node' ? node : name === 'npm' ? name : join(bin, name), rest, folder, { PATH }),
     remove: () => rm(parent, { recursive: true, force: true }),
   };
@@ -210,8 +201,6 @@ export interface Manifest {
   readonly version: string;
   readonly repository: { readonly url: string };
   readonly publishConfig?: object;
-  readonly bin?: Readonly<Record<string, string>>;
-  readonly exports?: object;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 

@@ -15,20 +15,14 @@ describe.each(publishedPackages)('the published package %s', (name) => {
     expect(packed.files[name]).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md']));
   });
 
-  it(`the manifest of ${name} has the fields that npm shows and that provenance needs, and exports packed files`, async () => {
-    const { bin = {}, publishConfig, exports, ...manifest } = await readManifest(name);
+  it(`the manifest of ${name} has the fields that npm shows and that provenance needs`, async () => {
+    const { publishConfig, ...manifest } = await readManifest(name);
     const { url } = (await readManifest('..')).repository;
     const directory = `packages/${name.replace(/^@petstore\/|^trpc-gateway-/, '').replace('trpc-', '')}`;
     expect(url).toMatch(/^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/);
     // npm derives the addresses of the homepage and of issues from it.
     expect(manifest).toMatchObject({ license: 'MIT', repository: { type: 'git', url, directory } });
     expect(publishConfig).toEqual({ access: 'public', provenance: true });
-    // npm corrects a path of `bin` that starts with `./` when it publishes, and warns.
-    const exported = [...(JSON.stringify(exports).match(/(?<="\.\/)(?:dist|src)\/[^"]+/g) ?? [])];
-    expect(exported.length).toBeGreaterThan(0);
-    // Without `testing`: entries for the tests of this repository, which only its condition finds.
-    const named = [...Object.values(bin), ...exported].filter((path) => !path.includes('/testing/'));
-    expect(named.filter((path) => !packed.files[name].includes(path))).toEqual([]);
   });
 
   it(`the package ${name} has no tests, and no output of removed sources`, () => {
@@ -69,7 +63,6 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
   it.each([
     ['the tRPC version of the repository', ''],
     ['the lowest tRPC version of the peer range', `@${lowest}`],
-    ['the newest tRPC 11', '@11'],
   ])('with %s, valid calls compile and run, and invalid ones do not compile', async (_, version) => {
     const { origin, key } = await startPetStore();
     const { write, run } = await testProject([

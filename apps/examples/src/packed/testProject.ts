@@ -12,20 +12,17 @@ export async function testProject(
   return project;
 }
 
-/** What a process has printed, until it ended or printed what it was waited for. */
-interface Printed {
-  readonly text: string;
-  /** Sends SIGTERM. Resolves with the exit code. */
-  readonly stop: () => Promise<number | null>;
-}
-
-/** Starts a process until the test ends. @param until what a server prints; without it, waits for the end */
+/**
+ * Starts a process until the test ends. Resolves with what it has printed, and a `stop` that sends SIGTERM and resolves with
+ * the exit code.
+ * @param until what a server prints; without it, waits for the end
+ */
 export async function start(
   { folder }: Pick<Project, 'folder'>,
   [file = '', ...args]: readonly string[],
   until?: RegExp,
   env?: NodeJS.ProcessEnv,
-): Promise<Printed> {
+) {
   const child = startProcess(file, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -33,7 +30,7 @@ export async function start(
     child.kill('SIGTERM');
     return ended;
   };
-  return new Promise((resolve) => {
+  return new Promise<{ readonly text: string; readonly stop: typeof stop }>((resolve) => {
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;

@@ -18,26 +18,20 @@ export type Files = Readonly<Record<string, string>>;
 type Environment = Readonly<Record<string, string>>;
 type CurlLines = readonly (readonly [line: string, printed: string])[];
 
-/** The text and the fenced code blocks of a Markdown page. */
-interface Readme {
-  readonly text: string;
-  /** The blocks of a language, in order. */
-  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'text') => readonly string[];
-  /** The programs by the file name in their first line, and one side of the diffs. Other blocks are fragments. */
-  readonly programs: (side?: Side) => Files;
-}
-
+type Language = 'ts' | 'typescript' | 'tsx' | 'sh' | 'text';
 export type Side = 'before' | 'after';
 const otherLines: Readonly<Record<Side, RegExp>> = { before: /^\+.*\n/gm, after: /^-.*\n/gm };
 
-/** @param path relative to the repository's root */
-export async function readReadme(path: string): Promise<Readme> {
+/** Reads the text and the fenced code blocks of a Markdown page. @param path relative to the repository's root */
+export async function readReadme(path: string) {
   const text = await readFile(join(root, path), 'utf8');
-  const blocks: Readme['blocks'] = (language) => blocksOf(text, language);
+  const blocks = (language: Language) => blocksOf(text, language);
   return {
     text,
+    /** The blocks of a language, in order. */
     blocks,
-    programs(side = 'after') {
+    /** The programs by the file name in their first line, and one side of the diffs. Other blocks are fragments. */
+    programs: (side: Side = 'after'): Files => {
       const diffs = blocksOf(text, 'diff').map((diff) =>
         diff.replaceAll(otherLines[side], '').replaceAll(/^[-+ ]/gm, ''),
       );
@@ -64,24 +58,6 @@ export const curlLines = (text: string): CurlLines =>
 export const printedBy = (program: string): string | undefined =>
   [...program.matchAll(/^\/\/ (.*)$/gm)].at(-1)?.[1];
 
-/** A folder for compiling and running snippets: inside a package, so that imports resolve, and ignored by linters. */
-interface Snippets {
-  /** Writes texts by file name, with free ports in place of those that the pages show. A name may have a folder. */
-  readonly write: (files: Files) => Promise<void>;
-  /** Compiles all files. Rejects with the output of the compiler. */
-  readonly compile: () => Promise<void>;
-  /** Runs a program and returns its output. */
-  readonly run: (name: string, env?: Environment) => Promise<string>;
-  /** Starts a server and waits until its port, by default the first one, accepts connections. */
-  readonly start: (name: string, shownPort?: string) => Promise<void>;
-  /** Runs a shell command in the folder, with the free ports. */
-  readonly shell: (line: string, env?: Environment) => Promise<string>;
-  /** Returns what a text has become by the free ports. */
-  readonly onPorts: (text: string) => string;
-  /** Runs the `curl` commands of a text, each of which must print the comment below it. */
-  readonly expectPrinted: (lines: CurlLines, options?: PrintedOptions) => Promise<void>;
-}
-
 interface PrintedOptions {
   readonly env?: Environment;
   /** Returns a text without what differs in each run. */
@@ -90,28 +66,35 @@ interface PrintedOptions {
 
 const noCurl = commandMissing('curl');
 
-/** @param shownPorts the ports in the snippets of a page */
-export async function newSnippets(...shownPorts: readonly string[]): Promise<Snippets> {
+/**
+ * Creates a folder for compiling and running snippets: inside a package, so that imports resolve, and ignored by linters.
+ * @param shownPorts the ports in the snippets of a page
+ */
+export async function newSnippets(...shownPorts: readonly string[]) {
   const dist = fileURLToPath(new URL('../../dist', import.meta.url));
   await mkdir(dist, { recursive: true });
   const folder = await mkdtemp(join(dist, 'readme-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const ports = new Map<string, number>();
   for (const shown of shownPorts) ports.set(shown, await freePort());
+  /** Returns what a text has become by the free ports. */
   const onPorts = (text: string) =>
     [...ports].reduce((replaced, [shown, port]) => replaced.replaceAll(shown, String(port)), text);
   const printed = async (file: string, args: readonly string[], env: Environment = {}) =>
     (await execute(file, args, { cwd: folder, env: { PATH: process.env['PATH'], ...env } })).stdout;
-  const shell: Snippets['shell'] = (line, env) => printed('bash', ['-c', onPorts(line)], env);
+  /** Runs a shell command in the folder, with the free ports. */
+  const shell = (line: string, env?: Environment) => printed('bash', ['-c', onPorts(line)], env);
   return {
-    async write(files) {
+    /** Writes texts by file name, with free ports in place of those that the pages show. A name may have a folder. */
+    write: async (files: Files) => {
       for (const [name, text] of Object.entries(files)) {
         const runnable = hasUws ? text : text.replaceAll("'trpc-gateway/uws'", "'trpc-gateway/node'");
         await mkdir(dirname(join(folder, name)), { recursive: true });
         await writeFile(join(folder, name), onPorts(runnable));
       }
     },
-    async compile() {
+    /** Compiles all files. Rejects with the output of the compiler. */
+    compile: async () => {
       const options = { noEmit: true, composite: false, incremental: false };
       const compilerOptions = { ...options, lib: ['es2024', 'esnext.disposable'] };
       const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['**/*.ts'] };
@@ -122,15 +105,21 @@ export async function newSnippets(...shownPorts: readonly string[]): Promise<Sni
         },
       );
     },
-    run: (name, env) => printed(process.execPath, [conditions, name], env),
-    async start(name, shownPort = shownPorts[0] ?? '') {
+    /** Runs a program and returns its output. */
+    run: (name: string, env?: Environment) => printed(process.execPath, [conditions, name], env),
+    /** Starts a server and waits until its port, by default the first one, accepts connections. */
+    start: async (name: string, shownPort = shownPorts[0] ?? '') => {
       const command = [process.execPath, conditions, name];
       const stop = await startOnPort(ports.get(shownPort) ?? 0, command, folder);
       onTestFinished(async () => void (await stop('SIGKILL')));
     },
     shell,
     onPorts,
-    async expectPrinted(lines, { env, comparable = (text: string) => text } = {}) {
+    /** Runs the `curl` commands of a text, each of which must print the comment below it. */
+    expectPrinted: async (
+      lines: CurlLines,
+      { env, comparable = (text: string) => text }: PrintedOptions = {},
+    ) => {
       for (const [line, expected] of noCurl ? [] : lines) {
         const output = comparable(await shell(line, env)).trimEnd();
         // With `-i` the page shows one line of the response.

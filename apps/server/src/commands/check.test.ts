@@ -6,7 +6,7 @@ import { canRunUnprivileged, unprivilegedUser } from '@petstore/testing/unprivil
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../configuration/configuration.ts';
 import { apiKey, newFolder } from '../../test/testing/newFolder.ts';
-import { logLines } from '../../test/testing/petStoreProcess.ts';
+import { logLines } from '@petstore/testing/serviceProcess';
 import { takenPort } from '../../test/testing/takenPort.ts';
 import { runCheck } from './check.ts';
 

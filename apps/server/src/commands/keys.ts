@@ -25,12 +25,7 @@ export async function runKeys(command: KeysCommand, configuration: Configuration
   }
 }
 
-interface NewKey {
-  readonly key: string;
-  readonly record: KeyRecord;
-}
-
-function createKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys add' }>): NewKey {
+function createKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys add' }>) {
   if (!keyName.test(name)) {
     throw new CommandError(
       `${JSON.stringify(name)} is not a valid name of a key; it must be 1 to 64 printable characters.`,
@@ -43,7 +38,7 @@ function createKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys
 }
 
 /** @returns the new key, which cannot be shown again */
-async function addKey(store: Store, { key, record }: NewKey): Promise<string> {
+async function addKey(store: Store, { key, record }: ReturnType<typeof createKey>): Promise<string> {
   try {
     await store.keys.add(record);
   } catch (error) {

@@ -1,14 +1,10 @@
 import { collections, type Store, type StoreError } from '@petstore/core';
+import type { StoreOptions } from '@petstore/core/store';
 import type { Configuration } from '../configuration/configuration.ts';
 import { databaseOf } from './placeOf.ts';
 
-export interface OpenOptions {
-  /** Whether to create a store if the data folder or database has none and `CREATE_STORE` allows it. Default: true. */
-  readonly create?: boolean;
-  /** Whether to add collections and indexes that an earlier version did not have. Default: false, which rejects its store. */
-  readonly migrate?: boolean;
-  /** Called with a sentence for each addition to an existing store. */
-  readonly onMigrated?: (what: string) => void;
+/** As of the stores, but that `CREATE_STORE` must allow `create`, and that `migrate` is false by default. */
+export interface OpenOptions extends Pick<StoreOptions, 'create' | 'migrate' | 'onMigrated'> {
   /** Called once if this process can no longer use its data folder. Not called for a database, which may come back. */
   readonly onFatal?: (error: StoreError) => void;
 }

@@ -1,24 +1,12 @@
 import { resolve } from 'node:path';
-import type { Store } from '@petstore/core';
 import type { State } from 'trpc-gateway';
 import type { StartContext } from 'trpc-gateway-runtime';
-import type { MetricFamily } from 'trpc-gateway-runtime/metrics';
 import { type Configuration, ConfigurationError } from '../configuration/configuration.ts';
 import { isStoreMissing, uncreatedStore } from './missingStore.ts';
 import type { openStore } from './openStore.ts';
 import { databaseOf } from './placeOf.ts';
 
-export interface ServedStore {
-  readonly store: Store;
-  /** Returns the metrics of the store and the number of remembered keys; `undefined` without an admin listener. */
-  readonly metrics: ((rememberedKeys: number) => Promise<MetricFamily[]>) | undefined;
-  /** The state in which processes count calls and failed attempts together; `undefined` if this one counts on its own. */
-  readonly counters: State | undefined;
-  /** Where the data is, for the first log line. */
-  readonly startupLogFields: object;
-  /** Logs why a database cannot be used yet. A start does not wait for it, so no other line says so. */
-  readonly logUnavailability: () => void;
-}
+export type ServedStore = Awaited<ReturnType<typeof openServedStore>>;
 
 /**
  * Opens a store to serve: measured, closed with the process, with missing collections and indexes added.
@@ -29,7 +17,7 @@ export async function openServedStore(
   configuration: Configuration,
   open: typeof openStore,
   { isFirst, log, onClose, signal, stopWithError }: StartContext,
-): Promise<ServedStore> {
+) {
   const { ADMIN_PORT, DATA_DIR, MONGODB_URI } = configuration;
   const uncreated = isFirst ? uncreatedStore(configuration) : undefined;
   if (uncreated !== undefined) throw new ConfigurationError(uncreated);
@@ -51,13 +39,17 @@ export async function openServedStore(
   const counters = await sharedCounters(configuration, { onClose });
   return {
     store,
-    metrics: metrics && ((rememberedKeys) => metrics.families(store, rememberedKeys)),
+    /** Returns the metrics of the store and the number of remembered keys; `undefined` without an admin listener. */
+    metrics: metrics && ((rememberedKeys: number) => metrics.families(store, rememberedKeys)),
+    /** The state in which processes count calls and failed attempts together; `undefined` if this one counts on its own. */
     counters,
+    /** Where the data is, for the first log line. */
     startupLogFields:
       MONGODB_URI === undefined
         ? { dataDir: resolve(DATA_DIR), created }
         : { database: databaseOf(configuration) },
-    logUnavailability() {
+    /** Logs why a database cannot be used yet. A start does not wait for it, so no other line says so. */
+    logUnavailability: () => {
       if (MONGODB_URI === undefined || !isFirst) return;
       void (async () => opened.ready())().catch((error: unknown) => {
         if (!signal.aborted) log.error(error, 'the store is not ready');

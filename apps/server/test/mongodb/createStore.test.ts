@@ -2,7 +2,8 @@ import { MongoClient } from 'mongodb';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { newDatabase } from '../testing/newDatabase.ts';
-import { logLines, ready } from '../testing/petStoreProcess.ts';
+import { logLines } from '@petstore/testing/serviceProcess';
+import { ready } from '../testing/petStoreProcess.ts';
 import { listPets } from '../testing/petCalls.ts';
 
 const never = { CREATE_STORE: 'never' };

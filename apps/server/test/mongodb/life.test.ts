@@ -4,7 +4,8 @@ import { measured } from '@petstore/testing/slowness';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { apiKey } from '../testing/newFolder.ts';
-import { logLines, ready } from '../testing/petStoreProcess.ts';
+import { logLines } from '@petstore/testing/serviceProcess';
+import { ready } from '../testing/petStoreProcess.ts';
 
 const send = async (origin: string, path: string, key: string = apiKey) => {
   const since = performance.now();

@@ -3,7 +3,7 @@ import { hasUws } from '@petstore/testing/forms';
 import { expect, test } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
 import { withoutBinary } from '../testing/otherVersions.ts';
-import { logLines } from '../testing/petStoreProcess.ts';
+import { logLines } from '@petstore/testing/serviceProcess';
 import { createPet } from '../testing/petCalls.ts';
 
 const uwsVersion = hasUws ? (await import('trpc-gateway/uws')).uwsVersion : undefined;

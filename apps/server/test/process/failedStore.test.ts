@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { holdWriteLock } from '@petstore/testing/holdWriteLock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { logLines, workersOf } from '../testing/petStoreProcess.ts';
+import { logLines } from '@petstore/testing/serviceProcess';
+import { workersOf } from '../testing/petStoreProcess.ts';
 import { createPet, rex } from '../testing/petCalls.ts';
 
 const env = { API_KEY: apiKey };

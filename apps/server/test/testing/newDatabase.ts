@@ -1,18 +1,13 @@
 import { testDatabase } from '@petstore/testing/mongodb';
 import { onTestFinished } from 'vitest';
-import { newFolder, type Folder } from './newFolder.ts';
+import { newFolder } from './newFolder.ts';
 import type { RunOptions } from './petStoreProcess.ts';
 
-/** A database for one test, and the processes that the test starts on it. Both are removed when the test ends. */
-export interface Database extends Pick<Folder, 'serve' | 'command'> {
-  readonly uri: string;
-  readonly database: string;
-}
-
-/** @param atEnd registers the cleanup. Default: `onTestFinished` */
-export async function newDatabase(
-  atEnd: (end: () => Promise<void>) => void = onTestFinished,
-): Promise<Database> {
+/**
+ * Creates a database for one test, and starts processes on it. Both are removed when the test ends.
+ * @param atEnd registers the cleanup. Default: `onTestFinished`
+ */
+export async function newDatabase(atEnd: (end: () => Promise<void>) => void = onTestFinished) {
   const { uri, database, drop } = testDatabase();
   // Registered first, so it runs last: after the folder has ended the processes.
   atEnd(drop);
@@ -24,7 +19,7 @@ export async function newDatabase(
   return {
     uri,
     database,
-    serve: (options) => folder.serve(withDatabase(options)),
-    command: (args, options) => folder.command(args, withDatabase(options)),
+    serve: (options?: RunOptions) => folder.serve(withDatabase(options)),
+    command: (args: readonly string[], options?: RunOptions) => folder.command(args, withDatabase(options)),
   };
 }

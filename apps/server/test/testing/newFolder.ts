@@ -1,44 +1,33 @@
 import { join } from 'node:path';
+import {
+  type Exit,
+  listening,
+  type RunningService,
+  type ServiceProcess,
+} from '@petstore/testing/serviceProcess';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../src/configuration/configuration.ts';
 import { formatError } from '../../src/explain.ts';
-import {
-  type Exit,
-  listening,
-  type PetStoreProcess,
-  run,
-  type RunningServer,
-  type RunOptions,
-} from './petStoreProcess.ts';
+import { run, type RunOptions } from './petStoreProcess.ts';
 
 export interface Ended extends Exit {
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A data folder for one test, and the processes that the test starts on it. Both are removed when the test ends. */
-export interface Folder {
-  /** The path of the data folder, which does not exist yet. */
-  readonly dataDir: string;
-  /** Starts the process on a free port and waits until it listens. */
-  readonly serve: (options?: RunOptions) => Promise<RunningServer>;
-  /** Runs a command to its end. */
-  readonly command: (args: readonly string[], options?: RunOptions) => Promise<Ended>;
-  /** Runs the function of a command in this process. Its outcome is described like that of `command`. */
-  readonly inProcess: (
-    run: (configuration: Configuration) => Promise<string>,
-    env?: RunOptions['env'],
-  ) => Promise<Ended>;
-}
+export type Folder = Awaited<ReturnType<typeof newFolder>>;
 
 /** The API key of servers in tests that are not about keys. */
 export const apiKey = 'a-key-for-the-tests-0123456789';
 
-/** @param atEnd registers the cleanup. Default: `onTestFinished` */
-export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Folder> {
+/**
+ * Creates a data folder for one test, and starts processes on it. Both are removed when the test ends.
+ * @param atEnd registers the cleanup. Default: `onTestFinished`
+ */
+export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTestFinished) {
   const dataDir = join(await temporaryFolder(atEnd), 'data');
-  const started: PetStoreProcess[] = [];
+  const started: ServiceProcess[] = [];
   atEnd(async () => {
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all(started.map(({ exited }) => exited));
@@ -50,13 +39,17 @@ export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTe
     return child;
   };
   return {
+    /** The path of the data folder, which does not exist yet. */
     dataDir,
-    serve: (options) => listening(start(options)),
-    command: async (args, options) => {
+    /** Starts the process on a free port and waits until it listens. */
+    serve: (options?: RunOptions) => listening(start(options)),
+    /** Runs a command to its end. */
+    command: async (args: readonly string[], options?: RunOptions): Promise<Ended> => {
       const { exited, stdout, stderr } = start({ ...options, args });
       return { ...(await exited), stdout: stdout(), stderr: stderr() };
     },
-    inProcess: (call, env) =>
+    /** Runs the function of a command in this process. Its outcome is described like that of `command`. */
+    inProcess: (call: (configuration: Configuration) => Promise<string>, env?: RunOptions['env']) =>
       outcomeOf(() => call(readConfiguration({ DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent', ...env }))),
   };
 }
@@ -78,8 +71,8 @@ async function outcomeOf(call: () => Promise<string>): Promise<Ended> {
 }
 
 /** Starts a server that is shared by all tests of the surrounding `describe` or file: a start takes at least 0.5 s. */
-export function sharedServer(options?: RunOptions): Folder & RunningServer {
-  const shared = {} as Folder & RunningServer;
+export function sharedServer(options?: RunOptions): Folder & RunningService {
+  const shared = {} as Folder & RunningService;
   beforeAll(async () => {
     const folder = await newFolder(afterAll);
     Object.assign(shared, folder, await folder.serve(options));

@@ -7,14 +7,6 @@ import {
 } from '@petstore/testing/serviceProcess';
 import { vi } from 'vitest';
 
-export {
-  type Exit,
-  listening,
-  logLines,
-  type RunningService as RunningServer,
-  type ServiceProcess as PetStoreProcess,
-} from '@petstore/testing/serviceProcess';
-
 /** The bundle of the current test run (`bundledProcess.ts`), or the sources outside a test run. */
 const main = process.env['PETSTORE_MAIN'] ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { fastifyTRPCPlugin, type FastifyTRPCPluginOptions } from '@trpc/server/adapters/fastify';
 import type { NewPet } from '@petstore/core';
 import { fastify, type FastifyReply } from 'fastify';
-import { Failure, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
+import { notFound, unauthorized } from '../petStore/failure.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
 import { findPet, listPets, store } from '../petStore/store.ts';
@@ -40,10 +40,6 @@ server.addHook('onRequest', (request, reply, done) => {
   if (request.headers.authorization === authorization) done();
   else void reply.code(401).send(unauthorized);
 });
-server.setNotFoundHandler((_request, reply) => reply.code(404).send(nowhere));
-server.setErrorHandler<Error>((error, _request, reply) =>
-  reply.code(400).send(new Failure('BAD_REQUEST', 400, error.message)),
-);
 
 await server.register(
   async (rest) => {

@@ -4,7 +4,7 @@ import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
 import type { z } from 'zod';
-import { invalid, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
+import { invalid, notFound, unauthorized } from '../petStore/failure.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { GetTexts, ListTexts } from '../petStore/schemas.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
@@ -42,7 +42,5 @@ app.post('/v1/pets', checked('json', NewPet), async (c) =>
 app.all('/trpc/*', (c) =>
   fetchRequestHandler({ endpoint: '/trpc', req: c.req.raw, router: appRouter, createContext: rpcContext }),
 );
-app.notFound((c) => c.json(nowhere, 404));
-app.onError((_error, c) => c.json(malformed, 400));
 
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT']) });

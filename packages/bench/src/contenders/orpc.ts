@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { openapi } from '@orpc/openapi';
 import { OpenAPIHandler } from '@orpc/openapi/node';
-import { COMMON_ERROR_STATUS_MAP, ORPCError, os } from '@orpc/server';
+import { ORPCError, os } from '@orpc/server';
 import { RPCHandler } from '@orpc/server/node';
 import { BatchHandlerPlugin } from '@orpc/server/plugins';
 import { Animal, NewPet, Pets } from '@petstore/core';
@@ -17,27 +17,23 @@ function get({ input: { petId } }: { readonly input: { readonly petId: number } 
   throw new ORPCError('NOT_FOUND', { message: 'There is no animal with this id.' });
 }
 
-const statuses: Readonly<Record<string, number>> = COMMON_ERROR_STATUS_MAP;
-const rest = new OpenAPIHandler(
-  {
-    getPet: os
-      .meta(openapi({ method: 'GET', path: '/pets/{petId}' }))
-      .input(GetTexts)
-      .output(Animal)
-      .handler(get),
-    listPets: os
-      .meta(openapi({ method: 'GET', path: '/pets' }))
-      .input(ListTexts)
-      .output(Pets)
-      .handler(({ input }) => listPets(input).records),
-    createPet: os
-      .meta(openapi({ method: 'POST', path: '/pets', successStatus: 201 }))
-      .input(NewPet)
-      .output(Animal)
-      .handler(({ input }) => store.create(input)),
-  },
-  { customErrorResponseBodyEncoder: ({ code, message }) => ({ code, message, status: statuses[code] }) },
-);
+const rest = new OpenAPIHandler({
+  getPet: os
+    .meta(openapi({ method: 'GET', path: '/pets/{petId}' }))
+    .input(GetTexts)
+    .output(Animal)
+    .handler(get),
+  listPets: os
+    .meta(openapi({ method: 'GET', path: '/pets' }))
+    .input(ListTexts)
+    .output(Pets)
+    .handler(({ input }) => listPets(input).records),
+  createPet: os
+    .meta(openapi({ method: 'POST', path: '/pets', successStatus: 201 }))
+    .input(NewPet)
+    .output(Animal)
+    .handler(({ input }) => store.create(input)),
+});
 const rpc = new RPCHandler(
   { getPet: os.input(GetInput).output(Animal).handler(get) },
   { plugins: [new BatchHandlerPlugin()] },

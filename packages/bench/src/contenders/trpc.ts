@@ -1,4 +1,3 @@
-import type { AnyTRPCRouter } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
 import express from 'express';
 import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
@@ -8,29 +7,8 @@ import { appRouter } from '../petStore/servedRouter.ts';
 
 // tRPC's adapter for Express, and trpc-to-openapi for REST, over the pet store's own router.
 
-/** The same router, with errors in the pet store's form: trpc-to-openapi sends what the formatter gives. */
-const restRouter = {
-  ...appRouter,
-  _def: {
-    ...appRouter._def,
-    _config: {
-      ...appRouter._def._config,
-      errorFormatter: ({
-        shape,
-      }: {
-        shape: { data: { code: string; httpStatus: number }; message: string };
-      }) => ({
-        code: shape.data.code,
-        message: shape.message,
-        status: shape.data.httpStatus,
-      }),
-    },
-  },
-} as unknown as AnyTRPCRouter;
-
 const rest = createOpenApiExpressMiddleware({
-  // The type of the adapter requires its own metadata.
-  router: restRouter as Parameters<typeof createOpenApiExpressMiddleware>[0]['router'],
+  router: appRouter,
   createContext: rpcContext,
   responseMeta: ({ paths, errors }) =>
     paths?.[0] === 'createPet' && errors.length === 0 ? { status: 201 } : {},

@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http';
+import type { Animal, NewPet } from '@petstore/core';
 import type * as Uws from '@uwsjs/core';
 import type { HttpRequest, HttpResponse } from '@uwsjs/core';
-import { Failure, malformed, nowhere, unauthorized } from '../petStore/failure.ts';
-import { createPet, getPet, listPets } from '../petStore/minimalOperations.ts';
-import { queryBody, queryLines } from '../petStore/rpc.ts';
+import { Failure, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
+import type { ListInputs } from '../petStore/schemas.ts';
+import { findPet, listPets, type PetPage, store } from '../petStore/store.ts';
 
 // uWebSockets.js and nothing else, as anyone writes it: the key is compared with one string, a response has a content-type,
 // and nothing is hashed, numbered, logged, limited or checked besides.
@@ -23,8 +24,36 @@ function send(res: HttpResponse, status: number, body: string): void {
 const sendResult = (res: HttpResponse, result: unknown, status = 200) =>
   send(res, result instanceof Failure ? result.status : status, JSON.stringify(result));
 
+// What is read is checked by hand, and what the store returns is not checked.
+
+const statuses = new Set<unknown>(['available', 'pending', 'sold', undefined]);
+
+const invalid = (message: string) => new Failure('BAD_REQUEST', 400, message);
+
+function get(input: unknown): Animal | Failure {
+  const { petId } = input as { petId: number };
+  if (!Number.isInteger(petId)) return invalid('petId: must be an integer');
+  return findPet(petId) ?? notFound;
+}
+
+function list(input: unknown): PetPage | Failure {
+  const { limit = 20, cursor, status } = (input ?? {}) as Partial<ListInputs>;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) return invalid('limit: must be 1 to 100');
+  if (cursor !== undefined && !Number.isInteger(cursor)) return invalid('cursor: must be an integer');
+  if (!statuses.has(status)) return invalid('status: must be available, pending or sold');
+  return listPets({ limit, cursor, status });
+}
+
+function create(input: unknown): Failure | Promise<Animal> {
+  const { name, categoryId, status } = (input ?? {}) as Partial<NewPet>;
+  if (typeof name !== 'string' || name.length > 1000) return invalid('name: must be a string');
+  if (!Number.isInteger(categoryId)) return invalid('categoryId: must be an integer');
+  if (!statuses.has(status)) return invalid('status: must be available, pending or sold');
+  return store.create({ name, categoryId, status } as NewPet);
+}
+
 /** Reads a body, creates an animal of it, and sends that unless the client has gone. */
-function create(res: HttpResponse): void {
+function receive(res: HttpResponse): void {
   let before: Buffer | undefined;
   let isAborted = false;
   res.onAborted(() => {
@@ -44,7 +73,7 @@ function create(res: HttpResponse): void {
       sendResult(res, malformed);
       return;
     }
-    void Promise.resolve(createPet(input)).then((pet) => {
+    void Promise.resolve(create(input)).then((pet) => {
       if (!isAborted) res.cork(() => sendResult(res, pet, 201));
     });
   });
@@ -58,17 +87,32 @@ const guarded =
     else sendResult(res, unauthorized);
   };
 
+// tRPC's wire format, as far as the cases go: no case is an error.
+
+const query = (path: string, input: unknown) => (path === 'getPet' ? get(input) : nowhere);
+
+/** The response to `GET /trpc/<path>?input=<input>`: one query, or several with `batch=1`. */
+function queryBody(path: string, text: string | undefined, isBatched: boolean): string {
+  const input: unknown = text === undefined ? undefined : JSON.parse(text);
+  if (!isBatched) return JSON.stringify(envelope(query(path, input)));
+  const inputs = input as Readonly<Record<string, unknown>>;
+  return JSON.stringify(path.split(',').map((name, index) => envelope(query(name, inputs[index]))));
+}
+
+const envelope = (outcome: ReturnType<typeof query>) =>
+  outcome instanceof Failure ? { error: outcome } : { result: { data: outcome } };
+
 const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 
 const app = App()
   .get(
     '/v1/pets/:petId',
-    guarded((res, req) => sendResult(res, getPet({ petId: number(req.getParameter(0)) }))),
+    guarded((res, req) => sendResult(res, get({ petId: number(req.getParameter(0)) }))),
   )
   .get(
     '/v1/pets',
     guarded((res, req) => {
-      const page = listPets({
+      const page = list({
         limit: number(req.getQuery('limit')),
         status: req.getQuery('status'),
         cursor: number(req.getQuery('cursor')),
@@ -76,18 +120,12 @@ const app = App()
       sendResult(res, page instanceof Failure ? page : page.records);
     }),
   )
-  .post('/v1/pets', guarded(create))
+  .post('/v1/pets', guarded(receive))
   .get(
     '/trpc/:path',
     guarded((res, req) => {
-      const path = req.getParameter(0) ?? '';
-      const input = req.getQuery('input');
-      const inLines = req.getHeader('trpc-accept') === 'application/jsonl';
-      send(
-        res,
-        200,
-        inLines ? queryLines(path, input) : queryBody(path, input, req.getQuery('batch') === '1'),
-      );
+      const isBatched = req.getQuery('batch') === '1';
+      send(res, 200, queryBody(req.getParameter(0) ?? '', req.getQuery('input'), isBatched));
     }),
   )
   .any(

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia';
-import { pageOf } from './items.ts';
 
 // Elysia on Bun, without schemas. A number is sent as text.
 
@@ -8,5 +7,4 @@ new Elysia()
   .post('/baseline11', ({ query, body }) => Number(query['a']) + Number(query['b']) + Number(body), {
     parse: 'text',
   })
-  .get('/json/:count', ({ params: { count }, query }) => pageOf(Number(count), Number(query['m'])))
   .listen({ hostname: '127.0.0.1', port: Number(process.env['PORT']) });

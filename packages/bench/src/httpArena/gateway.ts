@@ -2,7 +2,6 @@ import { initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
-import { Page, pageOf } from './items.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const asText = { produces: { 'text/plain': (sum: number) => String(sum) } };
@@ -26,11 +25,6 @@ const router = t.router({
     .input(z.object({ a: z.int(), b: z.int(), body: z.instanceof(Uint8Array) }))
     .output(z.int())
     .mutation(({ input: { a, b, body } }) => a + b + Number(Buffer.from(body).toString())),
-  page: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/json/{count}' } })
-    .input(z.object({ count: z.int().min(0).max(50), m: z.int() }))
-    .output(Page)
-    .query(({ input: { count, m } }) => pageOf(count, m)),
 });
 
 const gateway = await createGateway({

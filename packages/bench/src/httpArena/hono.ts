@@ -1,6 +1,5 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { pageOf } from './items.ts';
 
 // Hono on Node, without a validator.
 
@@ -11,6 +10,5 @@ app.post('/baseline11', async (c) => {
   const body = Number(await c.req.text());
   return c.text(String(Number(c.req.query('a')) + Number(c.req.query('b')) + body));
 });
-app.get('/json/:count', (c) => c.json(pageOf(Number(c.req.param('count')), Number(c.req.query('m')))));
 
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT']) });

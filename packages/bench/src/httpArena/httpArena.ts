@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type Case, type CaseRequest } from '../cases.ts';
+import type { Case, CaseRequest } from '../cases.ts';
 import { bun, type Contender, contender, node, type Suite } from '../contenders.ts';
-import { pageOf } from './items.ts';
 
 // The profiles of HttpArena (github.com/MDA2AV/HttpArena) that fit one core, HTTP/1.1 without TLS, and no database.
 
@@ -34,39 +33,9 @@ const closingSums = Array.from({ length: 30 }, (_, index) => {
   return { request: { ...request, headers }, expected };
 });
 
-/** The counts of items, and what the sums are multiplied by. */
-const pages = (
-  [
-    [1, 3],
-    [5, 7],
-    [10, 2],
-    [15, 5],
-    [25, 4],
-    [40, 8],
-    [50, 6],
-  ] as const
-).map(([count, m]) => ({
-  request: get(`/json/${count}?m=${m}`),
-  expected: {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(pageOf(count, m)),
-  },
-}));
-
-/** A case whose requests are sent in turn. */
-function inTurn(
-  named: Pick<Case, 'name' | 'title'>,
-  [first, ...others]: readonly (typeof pages)[number][],
-): Case {
-  if (first === undefined) throw new Error(`The case ${named.name} has no request.`);
-  return { ...named, connections, ...first, others };
-}
-
 const cases: readonly Case[] = [
-  inTurn({ name: 'baseline', title: '`baseline`' }, sums),
-  inTurn({ name: 'limited-conn', title: '`limited-conn`' }, closingSums),
-  inTurn({ name: 'json', title: '`json`' }, pages),
+  { name: 'baseline', title: '`baseline`', connections, requests: sums },
+  { name: 'limited-conn', title: '`limited-conn`', connections, requests: closingSums },
 ];
 
 /** A contender that is ready when it answers the first case. */

@@ -1,26 +1,16 @@
--- What wrk sends, from the environment; and what it counted, as one line of JSON.
-wrk.method = os.getenv("LOAD_METHOD")
-local body = os.getenv("LOAD_BODY_FILE")
-if body then
-  local file = assert(io.open(body, "rb"))
-  wrk.body = file:read("*a")
-  file:close()
-end
-for line in os.getenv("LOAD_HEADERS"):gmatch("[^\n]+") do
-  local name, value = line:match("^(.-): (.*)$")
-  wrk.headers[name] = value
-end
-
-local seriesFile = os.getenv("LOAD_SERIES_FILE")
-if seriesFile then
-  local file = assert(io.open(seriesFile, "rb"))
-  local series = {}
-  for each in (file:read("*a") .. "\0"):gmatch("(%Z*)%z") do series[#series + 1] = each end
-  file:close()
+-- What wrk sends, from a file; and what it counted, as one line of JSON.
+local file = assert(io.open(os.getenv("LOAD_REQUESTS_FILE"), "rb"))
+local requests = {}
+for each in (file:read("*a") .. "\0"):gmatch("(%Z*)%z") do requests[#requests + 1] = each end
+file:close()
+if #requests == 1 then
+  -- wrk calls this once, and `request` for each request.
+  wrk.format = function() return requests[1] end
+else
   local sent = 0
   request = function()
     sent = sent + 1
-    return series[(sent - 1) % #series + 1]
+    return requests[(sent - 1) % #requests + 1]
   end
 end
 

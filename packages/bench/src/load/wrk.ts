@@ -21,33 +21,21 @@ const Counted = z.object({
   errors: z.int(),
 });
 
-/** The counts of a generator of load. */
-export interface Load {
-  readonly requests: number;
-  readonly seconds: number;
-}
-
 export interface WrkOptions {
   readonly port: number;
-  /** One request, or several that are sent in turn. */
+  /** At least one. Several are sent in turn. */
   readonly requests: readonly CaseRequest[];
   readonly connections: number;
   readonly seconds: number;
 }
 
 /** Sends requests as fast as the server responds, with wrk. @throws {Error} for a response that is an error */
-export async function wrk(options: WrkOptions): Promise<Load> {
-  const { port, requests: sent, connections, seconds } = options;
-  const [request] = sent;
-  if (request === undefined) throw new Error('The load has no request.');
-  const isSeries = sent.length > 1;
+export async function wrk({ port, requests: sent, connections, seconds }: WrkOptions) {
   // A variable of the environment may not be as long as a body.
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
-  const bodyFile = join(folder, 'body');
-  if (request.body !== undefined) await writeFile(bodyFile, request.body);
-  const seriesFile = join(folder, 'series');
+  const requestsFile = join(folder, 'requests');
   // A request has no byte 0.
-  if (isSeries) await writeFile(seriesFile, sent.map(bytesOf).join('\0'));
+  await writeFile(requestsFile, sent.map(bytesOf).join('\0'));
   const [file, ...args] = onCore(loadCore, [
     'wrk',
     '--threads=1',
@@ -56,18 +44,10 @@ export async function wrk(options: WrkOptions): Promise<Load> {
     // wrk takes whole seconds. A shorter run is interrupted, and reports how long it was.
     `--duration=${Math.ceil(seconds) + 1}s`,
     `--script=${script}`,
-    `http://127.0.0.1:${port}${request.path}`,
+    `http://127.0.0.1:${port}`,
   ]);
   const child = spawn(file, args, {
-    env: {
-      PATH: process.env['PATH'],
-      LOAD_METHOD: request.method,
-      LOAD_HEADERS: Object.entries(request.headers)
-        .map(([name, value]) => `${name}: ${value}`)
-        .join('\n'),
-      ...(request.body !== undefined && { LOAD_BODY_FILE: bodyFile }),
-      ...(isSeries && { LOAD_SERIES_FILE: seriesFile }),
-    },
+    env: { PATH: process.env['PATH'], LOAD_REQUESTS_FILE: requestsFile },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let printed = '';

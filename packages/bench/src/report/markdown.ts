@@ -10,7 +10,6 @@ export function markdown(report: Report): string {
       `Medians of ${report.rounds} interleaved rounds of ${report.seconds} s.`,
     ...(report.results.length > 0 ? [foreignLine(report)] : []),
     ...throughputTables(report),
-    ...blankList(report),
   ].join('\n\n');
 }
 
@@ -58,12 +57,6 @@ function foreignLine({ results }: Report): string {
     `Other programs used ${percent(median(foreign))} of a core (median), and more than ${percent(foreignLimit)} ` +
     `in ${disturbed} of ${foreign.length} measurements.`
   );
-}
-
-function blankList({ blanks, titles }: Report): readonly string[] {
-  if (blanks.length === 0) return [];
-  const lines = blanks.map(({ contender, reason }) => `- ${titles.contenders[contender]}: ${reason}`);
-  return ['Not measured:', lines.join('\n')];
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString('en-US');

@@ -1,11 +1,5 @@
 import type { Result } from '../throughput.ts';
 
-/** A contender that is not available on this machine. */
-export interface Blank {
-  readonly contender: string;
-  readonly reason: string;
-}
-
 /** All that one run found. */
 export interface Report {
   readonly at: string;
@@ -20,5 +14,4 @@ export interface Report {
     readonly contenders: Readonly<Record<string, string>>;
   };
   readonly results: readonly Result[];
-  readonly blanks: readonly Blank[];
 }

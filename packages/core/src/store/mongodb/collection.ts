@@ -11,7 +11,7 @@ import { applyChange, buildRecord, checkVersion, throwIncompatible } from '../re
 import type { ListQuery, Page } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import type { Counter } from './counter.ts';
-import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
+import { isDuplicate, isInserted, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation } from './operation.ts';
 import {
   decodeRecord,
@@ -54,19 +54,11 @@ export class Records<Stored extends StoredRecord, Indexed extends string> {
   }
 
   /** Inserts a record. @param reservation its key's digest @returns `false` if id or unique value is taken */
-  async insert(operation: StoreOperation, record: Stored, reservation?: string): Promise<boolean> {
+  insert(operation: StoreOperation, record: Stored, reservation?: string): Promise<boolean> {
     const row = encodeRecord(record);
     const withReservation = reservation === undefined ? row : { ...row, _reservation: reservation };
-    try {
-      await this.#rows.insertOne(
-        { ...withReservation, _id: operation.trackWrite(row._id) },
-        operation.commandOptions,
-      );
-      return true;
-    } catch (error) {
-      if (isDuplicate(error)) return false;
-      throw error;
-    }
+    const tracked = { ...withReservation, _id: operation.trackWrite(row._id) };
+    return isInserted(this.#rows.insertOne(tracked, operation.commandOptions));
   }
 
   async create(operation: StoreOperation, values: NewRecord<Stored>): Promise<Stored> {

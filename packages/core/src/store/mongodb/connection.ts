@@ -17,98 +17,96 @@ export interface ConnectionOptions<Opened> {
   readonly label: DatabaseLabel;
 }
 
-/** A client of the database that is kept connected, and replaced if it fails. It starts to connect at once. */
-export class Connection<Opened> {
-  readonly #options: ConnectionOptions<Opened>;
-  readonly #stopped = new AbortController();
-  readonly #clients = new Set<MongoClient>();
-  readonly #first: Promise<void>;
-  readonly #untilConnected: Promise<void>;
-  #current: { readonly client: MongoClient; readonly opened: Opened } | undefined;
-  #error: StoreError | undefined;
-  #connecting: Promise<void> | undefined;
+/** Keeps a client of the database connected, and replaces it if it fails. It starts to connect at once. */
+export function openConnection<Opened>({
+  firstClient,
+  newClient,
+  open,
+  timeoutMs,
+  label,
+}: ConnectionOptions<Opened>) {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const clients = new Set<MongoClient>();
+  let current: { readonly client: MongoClient; readonly opened: Opened } | undefined;
+  let lastError: StoreError | undefined;
+  let connecting: Promise<void> | undefined;
 
-  constructor(options: ConnectionOptions<Opened>) {
-    this.#options = options;
-    this.#first = this.#connectOnce(options.firstClient);
-    this.#untilConnected = this.#connectUntilStopped();
+  async function afterFirst(): Promise<Opened> {
+    await first;
+    if (current !== undefined) return current.opened;
+    throw lastError ?? storeError('closed', label);
   }
 
-  /**
-   * Returns what `open` returned for the current client. Before the first connection it waits for the first attempt to connect. After a failed attempt it fails
-   * immediately until one succeeds.
-   */
-  opened(): MaybePromise<Opened> {
-    return this.#current?.opened ?? this.#afterFirst();
-  }
-
-  /**
-   * Connects with another client if this one finds no server. The client should recover by itself, but the driver (7.8.0)
-   * has a bug: a server check that begins after its socket was destroyed, and before the socket reports it, waits forever
-   * for `drain`, and no other check follows. Observed in one of fifteen disconnections, with a polled server.
-   */
-  replaceClient(): void {
-    if (this.#current !== undefined && !this.#stopped.signal.aborted) void this.#connectOnce();
-  }
-
-  /** Ends all attempts to connect. */
-  stop(): void {
-    this.#stopped.abort();
-  }
-
-  /** Closes all clients. Call it after `stop`. */
-  async close(): Promise<void> {
-    await this.#untilConnected;
-    await this.#connecting;
-    await Promise.all(Array.from(this.#clients, (client) => this.#closeClient(client)));
-  }
-
-  async #afterFirst(): Promise<Opened> {
-    await this.#first;
-    if (this.#current !== undefined) return this.#current.opened;
-    throw this.#error ?? storeError('closed', this.#options.label);
-  }
-
-  #connectOnce(client = this.#options.newClient()): Promise<void> {
-    this.#connecting ??= this.#connect(client).finally(() => {
-      this.#connecting = undefined;
+  function connectOnce(client = newClient()): Promise<void> {
+    connecting ??= connect(client).finally(() => {
+      connecting = undefined;
     });
-    return this.#connecting;
+    return connecting;
   }
 
-  async #connect(client: MongoClient): Promise<void> {
-    this.#clients.add(client);
+  async function connect(client: MongoClient): Promise<void> {
+    clients.add(client);
     try {
       // Bounded by `serverSelectionTimeoutMS`.
       await client.connect();
-      const opened = await this.#options.open(client);
-      if (this.#current !== undefined) void this.#retire(this.#current.client);
-      this.#current = { client, opened };
+      const opened = await open(client);
+      if (current !== undefined) void retire(current.client);
+      current = { client, opened };
     } catch (error) {
-      this.#error = toStoreError(error, this.#options.label, 'not-stored');
-      await this.#closeClient(client);
+      lastError = toStoreError(error, label, 'not-stored');
+      await closeClient(client);
     }
   }
 
-  async #connectUntilStopped(): Promise<void> {
-    const { signal } = this.#stopped;
-    await this.#first;
-    while (this.#current === undefined && !signal.aborted) {
+  async function connectUntilStopped(): Promise<void> {
+    await first;
+    for (;;) {
+      if (current !== undefined || signal.aborted) return;
       await delay(RETRY_MS, undefined, { signal }).catch(() => {});
-      if (!signal.aborted) await this.#connectOnce();
+      if (!signal.aborted) await connectOnce();
     }
   }
 
   /** Closes a client when its operations have ended. */
-  async #retire(client: MongoClient): Promise<void> {
-    const { signal } = this.#stopped;
-    await delay(this.#options.timeoutMs, undefined, { signal, ref: false }).catch(() => {});
-    if (!signal.aborted) await this.#closeClient(client);
+  async function retire(client: MongoClient): Promise<void> {
+    await delay(timeoutMs, undefined, { signal, ref: false }).catch(() => {});
+    if (!signal.aborted) await closeClient(client);
   }
 
-  async #closeClient(client: MongoClient): Promise<void> {
-    this.#clients.delete(client);
+  async function closeClient(client: MongoClient): Promise<void> {
+    clients.delete(client);
     // `close` ends sessions on the server and may wait for one that does not respond.
-    await Promise.race([client.close(), delay(this.#options.timeoutMs, undefined, { ref: false })]);
+    await Promise.race([client.close(), delay(timeoutMs, undefined, { ref: false })]);
   }
+
+  const first = connectOnce(firstClient);
+  const untilConnected = connectUntilStopped();
+
+  return {
+    /**
+     * Returns what `open` returned for the current client. Before the first connection it waits for the first attempt to
+     * connect. After a failed attempt it fails immediately until one succeeds.
+     */
+    opened: (): MaybePromise<Opened> => current?.opened ?? afterFirst(),
+
+    /**
+     * Connects with another client if this one finds no server. The client should recover by itself, but the driver (7.8.0)
+     * has a bug: a server check that begins after its socket was destroyed, and before the socket reports it, waits forever
+     * for `drain`, and no other check follows. Observed in one of fifteen disconnections, with a polled server.
+     */
+    replaceClient(): void {
+      if (current !== undefined && !signal.aborted) void connectOnce();
+    },
+
+    /** Ends all attempts to connect. */
+    stop: (): void => stopped.abort(),
+
+    /** Closes all clients. Call it after `stop`. */
+    async close(): Promise<void> {
+      await untilConnected;
+      await connecting;
+      await Promise.all(Array.from(clients, closeClient));
+    },
+  };
 }

@@ -106,6 +106,17 @@ const isWriteResponse = (error: MongoError): boolean =>
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 11000;
 
+/** Whether an insert has stored its document; `false` if its id or a unique value is taken. */
+export async function isInserted(insert: Promise<unknown>): Promise<boolean> {
+  try {
+    await insert;
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
 function holdsSecret(error: unknown, secrets: readonly string[]): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     const { message } = each;

@@ -1,22 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CollectionDefinition, indexedCondition, type StoredRecord } from '../collection.ts';
 import { openedCollections } from '../openedCollections.ts';
-import { expectedVersion, MAX_RESERVATIONS } from '../record.ts';
-import type { StoreCloseOptions, Collection, KeyStore } from '../store.ts';
+import { expectedVersion } from '../record.ts';
+import type { StoreCloseOptions, Collection } from '../store.ts';
 import type { CopyableStore } from '../transfer.ts';
 import { Records } from './collection.ts';
 import { openCounter } from './counter.ts';
-import { type DatabaseLabel, storeError } from './errors.ts';
-import { openKeys } from './keys.ts';
+import { storeError } from './errors.ts';
+import { createKeyStore } from './keys.ts';
 import type { Collections } from './rows.ts';
-import { type Database, openDatabase } from './open.ts';
-import type { OperationOptions, OperationRunner, StoreOperation } from './operation.ts';
-import type { MongodbStoreOptions } from './options.ts';
-import { ReservationCounts } from './reservationCounts.ts';
-import { Reservations } from './reservations.ts';
+import { type Database, type MongodbStoreOptions, openDatabase, type Tables } from './open.ts';
+import type { OperationOptions, StoreOperation } from './operation.ts';
 import { createTransfer } from './transfer.ts';
 
-export type { MongodbStoreOptions } from './options.ts';
+export type { MongodbStoreOptions } from './open.ts';
 
 /**
  * Opens the store in a MongoDB database, for any number of processes on any number of machines. Ids are unique and ascend
@@ -26,9 +23,7 @@ export type { MongodbStoreOptions } from './options.ts';
  * @throws {StoreError} if the URI is invalid
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<CopyableStore> {
-  const database = openDatabase(options, (collections, label, operations) =>
-    openTables(collections, label, operations, options),
-  );
+  const database = openDatabase(options);
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
 
@@ -36,7 +31,11 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<Co
     collection: openedCollections(options.collections, (definition) =>
       createCollection(database, definition),
     ),
-    keys: createKeyStore(database),
+    keys: createKeyStore(
+      (work, callOptions) =>
+        run(database, ({ collections }, operation) => work(collections.keys, operation), callOptions),
+      database.label,
+    ),
     transfer: () =>
       createTransfer(
         (work) => run(database, ({ collections }, operation) => work(collections, operation)),
@@ -57,26 +56,9 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<Co
   };
 }
 
-type Tables = ReturnType<typeof openTables>;
-
-function openTables(
-  collections: Collections,
-  label: DatabaseLabel,
-  operations: OperationRunner,
-  { maxReservations = MAX_RESERVATIONS, afterReservation }: MongodbStoreOptions,
-) {
-  const rows = collections.reservations;
-  const counts = new ReservationCounts(rows, operations, maxReservations);
-  return {
-    collections,
-    keys: openKeys(collections.keys, label),
-    reservations: new Reservations({ rows, counts, label, afterReservation }),
-  };
-}
-
 /** Runs an operation with the tables of the current client. */
 function run<T>(
-  { operations, getTables }: Database<Tables>,
+  { operations, getTables }: Database,
   work: (tables: Tables, operation: StoreOperation) => Promise<T>,
   callOptions?: OperationOptions,
 ): Promise<T> {
@@ -84,7 +66,7 @@ function run<T>(
 }
 
 function createCollection<Stored extends StoredRecord, Indexed extends string>(
-  database: Database<Tables>,
+  database: Database,
   definition: CollectionDefinition<Stored, Indexed>,
 ): Collection<Stored, Indexed> {
   const { label, operations, getTables } = database;
@@ -125,25 +107,8 @@ function createCollection<Stored extends StoredRecord, Indexed extends string>(
   };
 }
 
-function createKeyStore(database: Database<Tables>): KeyStore {
-  return {
-    // Half of the timeout, because the authenticated call follows with another timeout.
-    find: (hash, callOptions) =>
-      run(database, ({ keys }, operation) => keys.find(operation, hash), {
-        ...callOptions,
-        timeoutShare: 0.5,
-      }),
-    add: (record) => run(database, ({ keys }, operation) => keys.add(operation, record)),
-    addFirst: (record) => run(database, ({ keys }, operation) => keys.addFirst(operation, record)),
-    list: () => run(database, ({ keys }, operation) => keys.list(operation)),
-    revoke: (name, revokedAt) =>
-      run(database, ({ keys }, operation) => keys.revoke(operation, name, revokedAt)),
-    touch: (hash, usedAt) => run(database, ({ keys }, operation) => keys.touch(operation, hash, usedAt)),
-  };
-}
-
 /** Resolves on any response of the database: under load, a check would wait behind other calls. */
-function checkResponse(database: Database<Tables>): Promise<void> {
+function checkResponse(database: Database): Promise<void> {
   const checked = run(
     database,
     async ({ collections }, operation) => {
@@ -154,7 +119,7 @@ function checkResponse(database: Database<Tables>): Promise<void> {
   return Promise.race([checked, database.operations.nextResponse()]);
 }
 
-async function closeWithin({ close, label }: Database<Tables>, timeoutMs: number): Promise<void> {
+async function closeWithin({ close, label }: Database, timeoutMs: number): Promise<void> {
   const isInTime = await Promise.race([close().then(() => true), delay(timeoutMs, false, { ref: false })]);
   if (isInTime) return;
   const why = `the store was closed, and it did not respond within ${Math.round(timeoutMs)} ms`;

@@ -1,34 +1,39 @@
 import { type MongoClient, MongoServerSelectionError } from 'mongodb';
-import type { MaybePromise } from '../store.ts';
+import { MAX_RESERVATIONS } from '../record.ts';
+import type { Reservation, StoreOptions } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import { createClient, databaseLabel } from './client.ts';
-import { Connection } from './connection.ts';
+import { openConnection } from './connection.ts';
 import { raiseCounter } from './counter.ts';
 import type { DatabaseLabel } from './errors.ts';
 import { createIndexes } from './indexes.ts';
 import { missingCollections, readMeta, writeMeta } from './meta.ts';
 import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
-import type { MongodbStoreOptions } from './options.ts';
+import { countReservations } from './reservationCounts.ts';
+import { openReservations } from './reservations.ts';
 import type { Collections, CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
-/** An open database, and what every operation on it needs. */
-export interface Database<Tables> {
-  readonly label: DatabaseLabel;
-  readonly operations: OperationRunner;
-  /**
-   * Returns the tables when the database has all collections and indexes. Before the first connection it waits for the first
-   * attempt to connect. After a failed attempt it fails immediately until one succeeds.
-   * @throws {StoreError} with the reason why the database cannot be reached
-   */
-  readonly getTables: () => MaybePromise<Tables>;
-  readonly close: () => Promise<void>;
+/**
+ * Options of `openMongodbStore`. Without `create`, it creates no collection, and indexes only with `migrate`. Processes
+ * count keys once a minute, so a caller may exceed `maxReservations` with concurrent calls or several processes.
+ */
+export interface MongodbStoreOptions extends StoreOptions {
+  /** `mongodb://` or `mongodb+srv://`, with credentials if the deployment requires them. */
+  readonly uri: string;
+  /** Name of the database. Default: `petstore`. */
+  readonly database?: string | undefined;
+  /** Timeout of every operation, in milliseconds. A copy needs a longer one, such as a minute, for its batches. Default: 5000. */
+  readonly operationTimeoutMs?: number | undefined;
+  /** Maximum number of connections per server. Default: 32. */
+  readonly maxPoolSize?: number | undefined;
+  /** For tests only. `createOnce` awaits it between writing the reservation and writing the record. */
+  readonly afterReservation?: ((reservation: Reservation) => Promise<void>) | undefined;
 }
 
+export type Database = ReturnType<typeof openDatabase>;
+
 /** Connects to the database, and retries until it succeeds. @throws {StoreError} if the URI is invalid */
-export function openDatabase<Tables>(
-  options: MongodbStoreOptions,
-  openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,
-): Database<Tables> {
+export function openDatabase(options: MongodbStoreOptions) {
   const { uri, database = 'petstore', operationTimeoutMs = 5000, maxPoolSize = 32 } = options;
   const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
   const firstClient = newClient();
@@ -41,7 +46,7 @@ export function openDatabase<Tables>(
       if (error instanceof MongoServerSelectionError) connection.replaceClient();
     },
   });
-  const connection = new Connection({
+  const connection = openConnection({
     firstClient,
     newClient,
     timeoutMs: operationTimeoutMs,
@@ -51,20 +56,37 @@ export function openDatabase<Tables>(
         openCollections(client, database, commandOptions),
       );
       await prepare(collections, label, operations, options);
-      return openTables(collections, label, operations);
+      return openTables(collections, label, operations, options);
     },
   });
 
   return {
     label,
     operations,
-    getTables: () => connection.opened(),
-    async close() {
+    /**
+     * Returns the tables when the database has all collections and indexes, as `opened` of the connection.
+     * @throws {StoreError} with the reason why the database cannot be reached
+     */
+    getTables: connection.opened,
+    close: async () => {
       connection.stop();
       await operations.close();
       await connection.close();
     },
   };
+}
+
+export type Tables = ReturnType<typeof openTables>;
+
+function openTables(
+  collections: Collections,
+  label: DatabaseLabel,
+  operations: OperationRunner,
+  { maxReservations = MAX_RESERVATIONS, afterReservation }: MongodbStoreOptions,
+) {
+  const rows = collections.reservations;
+  const counts = countReservations(rows, operations, maxReservations);
+  return { collections, reservations: openReservations({ rows, counts, label, afterReservation }) };
 }
 
 /** Creates the store if the database has none, adds missing collections, and creates missing indexes. */

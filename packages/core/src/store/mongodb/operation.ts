@@ -81,16 +81,7 @@ export interface OperationOptions {
   readonly ignoresLimit?: boolean;
 }
 
-export interface OperationRunner {
-  /** Runs a call of the port. @throws {StoreError} if it fails, exceeds its timeout, or too many calls are running */
-  run<T>(work: Work<T>, options?: OperationOptions): Promise<T>;
-  /** Runs an internal operation of the store. It is always accepted, even while the store closes. */
-  runInternal<T>(work: Work<T>): Promise<T>;
-  /** Resolves with the next successful response of the database. One waiter at a time: a later call replaces it. */
-  nextResponse(): Promise<void>;
-  /** Rejects new calls, and resolves when the accepted ones have settled. */
-  close(): Promise<void>;
-}
+export type OperationRunner = ReturnType<typeof createOperationRunner>;
 
 export interface OperationLimits {
   readonly label: DatabaseLabel;
@@ -110,12 +101,7 @@ const MAX_WAITING = 1024;
  * because that closes its connection: callers that abort often would make the pool reconnect all the time. A caller's abort rejects
  * the call, and aborts it only if no command was sent.
  */
-export function createOperationRunner({
-  label,
-  timeoutMs,
-  maxPoolSize,
-  onError,
-}: OperationLimits): OperationRunner {
+export function createOperationRunner({ label, timeoutMs, maxPoolSize, onError }: OperationLimits) {
   let active = 0;
   let isClosed = false;
   let onIdle: (() => void) | undefined;
@@ -164,8 +150,9 @@ export function createOperationRunner({
   }
 
   return {
-    run: (work, { signal, timeoutShare = 1, ignoresLimit = false } = {}) =>
-      new Promise((resolve, reject) => {
+    /** Runs a call of the port. @throws {StoreError} if it fails, exceeds its timeout, or too many calls are running */
+    run: <T>(work: Work<T>, { signal, timeoutShare = 1, ignoresLimit = false }: OperationOptions = {}) =>
+      new Promise<T>((resolve, reject) => {
         signal?.throwIfAborted();
         if (isClosed) throw storeError('closed', label);
         if (active >= maxPoolSize + MAX_WAITING && !ignoresLimit) {
@@ -173,13 +160,16 @@ export function createOperationRunner({
         }
         startOperation(work, timeoutMs * timeoutShare, signal, { resolve, reject });
       }),
-    runInternal: (work) =>
-      new Promise((resolve, reject) => startOperation(work, timeoutMs, undefined, { resolve, reject })),
-    nextResponse() {
+    /** Runs an internal operation of the store. It is always accepted, even while the store closes. */
+    runInternal: <T>(work: Work<T>) =>
+      new Promise<T>((resolve, reject) => startOperation(work, timeoutMs, undefined, { resolve, reject })),
+    /** Resolves with the next successful response of the database. One waiter at a time: a later call replaces it. */
+    nextResponse(): Promise<void> {
       responseWaiter = Promise.withResolvers();
       return responseWaiter.promise;
     },
-    async close() {
+    /** Rejects new calls, and resolves when the accepted ones have settled. */
+    async close(): Promise<void> {
       isClosed = true;
       if (active > 0) {
         await new Promise<void>((resolve) => {

@@ -21,62 +21,54 @@ interface ReservationCount {
 }
 
 /** Limits the number of unexpired idempotency keys of each caller. */
-export class ReservationCounts {
-  readonly #rows: Collection<ReservationRow>;
-  readonly #operations: OperationRunner;
-  readonly #limit: number;
-  readonly #counts = new Map<string, ReservationCount>();
-
-  constructor(rows: Collection<ReservationRow>, operations: OperationRunner, limit: number) {
-    this.#rows = rows;
-    this.#operations = operations;
-    this.#limit = limit;
-  }
-
-  /** Checks that a caller may use another key, or has it. @throws {StoreError} `too-many-reservations` */
-  async check(operation: StoreOperation, _id: string, caller: string): Promise<void> {
-    const now = Date.now();
-    const callerCount = this.#counts.get(caller) ?? {
-      count: 0,
-      countedAt: -Infinity,
-      counting: undefined,
-    };
-    this.#counts.set(caller, callerCount);
-    const isFull = callerCount.count >= this.#limit;
-    if (Math.abs(now - callerCount.countedAt) >= (isFull ? RECOUNT_AT_LIMIT_MS : RECOUNT_MS)) {
-      callerCount.counting ??= this.#recount(caller, callerCount, now).finally(() => {
-        callerCount.counting = undefined;
-      });
-      await callerCount.counting;
-    }
-    if (callerCount.count < this.#limit) return;
-    const existing = await this.#rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
-    if (existing !== null && existing.expiresAt.getTime() > now) return;
-    const oldest = await this.#rows.findOne(unexpiredFilter(operation, caller, now), {
-      ...operation.commandOptions,
-      sort: { expiresAt: 1 },
-    });
-    throw tooManyReservations(this.#limit, (oldest?.expiresAt.getTime() ?? now) - now);
-  }
-
-  /** Counts a reservation that this process has just written. */
-  add(caller: string): void {
-    const callerCount = this.#counts.get(caller);
-    if (callerCount !== undefined) callerCount.count += 1;
-  }
+export function countReservations(
+  rows: Collection<ReservationRow>,
+  operations: OperationRunner,
+  limit: number,
+) {
+  const counts = new Map<string, ReservationCount>();
 
   /** Counts a caller's reservations. Those that this process creates meanwhile may be missing until the next count. */
-  async #recount(caller: string, callerCount: ReservationCount, now: number): Promise<void> {
+  async function recount(caller: string, callerCount: ReservationCount, now: number): Promise<void> {
     // A separate operation, because other creates wait for it too, and the caller of this one may abort.
-    callerCount.count = await this.#operations.runInternal((operation) =>
-      this.#rows.countDocuments(unexpiredFilter(operation, caller, now), {
-        ...operation.commandOptions,
-        limit: this.#limit,
-      }),
+    callerCount.count = await operations.runInternal((operation) =>
+      rows.countDocuments(unexpiredFilter(operation, caller, now), { ...operation.commandOptions, limit }),
     );
     callerCount.countedAt = now;
   }
+
+  return {
+    /** Checks that a caller may use another key, or has it. @throws {StoreError} `too-many-reservations` */
+    async check(operation: StoreOperation, _id: string, caller: string): Promise<void> {
+      const now = Date.now();
+      const callerCount = counts.get(caller) ?? { count: 0, countedAt: -Infinity, counting: undefined };
+      counts.set(caller, callerCount);
+      const isFull = callerCount.count >= limit;
+      if (Math.abs(now - callerCount.countedAt) >= (isFull ? RECOUNT_AT_LIMIT_MS : RECOUNT_MS)) {
+        callerCount.counting ??= recount(caller, callerCount, now).finally(() => {
+          callerCount.counting = undefined;
+        });
+        await callerCount.counting;
+      }
+      if (callerCount.count < limit) return;
+      const existing = await rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
+      if (existing !== null && existing.expiresAt.getTime() > now) return;
+      const oldest = await rows.findOne(unexpiredFilter(operation, caller, now), {
+        ...operation.commandOptions,
+        sort: { expiresAt: 1 },
+      });
+      throw tooManyReservations(limit, (oldest?.expiresAt.getTime() ?? now) - now);
+    },
+
+    /** Counts a reservation that this process has just written. */
+    add(caller: string): void {
+      const callerCount = counts.get(caller);
+      if (callerCount !== undefined) callerCount.count += 1;
+    },
+  };
 }
+
+export type ReservationCounts = ReturnType<typeof countReservations>;
 
 const unexpiredFilter = (operation: StoreOperation, caller: string, now: number) => ({
   caller: operation.trackSend(caller),

@@ -4,7 +4,7 @@ import type { NewRecord, StoredRecord } from '../collection.ts';
 import { buildRecord, fingerprint, RESERVATION_MS } from '../record.ts';
 import type { Created, Reservation } from '../store.ts';
 import type { Records } from './collection.ts';
-import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
+import { type DatabaseLabel, isInserted, storeError } from './errors.ts';
 import type { StoreOperation } from './operation.ts';
 import type { ReservationCounts } from './reservationCounts.ts';
 import { int64, type ReservationRow } from './rows.ts';
@@ -23,20 +23,8 @@ export interface ReservationsOptions {
  * that only one of several calls succeeds. The record contains the digest of its reservation, so that it can be recognized
  * after a change or a delete.
  */
-export class Reservations {
-  readonly #rows: Collection<ReservationRow>;
-  readonly #counts: ReservationCounts;
-  readonly #label: DatabaseLabel;
-  readonly #afterReservation: ReservationsOptions['afterReservation'];
-
-  constructor({ rows, counts, label, afterReservation }: ReservationsOptions) {
-    this.#rows = rows;
-    this.#counts = counts;
-    this.#label = label;
-    this.#afterReservation = afterReservation;
-  }
-
-  async createOnce<Stored extends StoredRecord>(
+export function openReservations({ rows, counts, label, afterReservation }: ReservationsOptions) {
+  async function createOnce<Stored extends StoredRecord>(
     operation: StoreOperation,
     records: Records<Stored, string>,
     values: NewRecord<Stored>,
@@ -45,7 +33,7 @@ export class Reservations {
     const { definition, ids } = records;
     const caller = callerDigest(reservation);
     const _id = reservationDigest(reservation);
-    await this.#counts.check(operation, _id, caller);
+    await counts.check(operation, _id, caller);
     for (;;) {
       const row: ReservationRow = {
         _id,
@@ -57,28 +45,35 @@ export class Reservations {
       };
       // Validates the record before the reservation is written.
       buildRecord(definition, Number(row.recordId), values);
-      const existing = await this.#reserve(operation, row);
+      const existing = await reserve(operation, row);
       // From here on other calls may store the record, even if this one fails.
       operation.writeOutcome = 'unknown';
       if (existing === undefined) {
-        this.#counts.add(caller);
-        await this.#afterReservation?.(reservation);
+        counts.add(caller);
+        await afterReservation?.(reservation);
       } else if (existing.collection !== row.collection || existing.fingerprint !== row.fingerprint) {
-        throw storeError('key-reused', this.#label);
+        throw storeError('key-reused', label);
       }
-      const record = await this.#complete(operation, records, values, existing ?? row);
+      const reserved = existing ?? row;
+      const record = await complete(operation, records, values, reserved);
       if (record !== undefined) return { record, isReplay: existing !== undefined };
-      await this.#release(operation, existing ?? row);
-      await ids.skipPast(operation, Number((existing ?? row).recordId));
+      const { recordId } = reserved;
+      // It cannot be completed. Of concurrent calls, one reserves the key again.
+      await rows.deleteOne({ _id: operation.trackSend(_id), recordId }, operation.commandOptions);
+      await ids.skipPast(operation, Number(recordId));
     }
   }
 
   /** Reserves the key for this call. @returns the existing reservation if the key is taken */
-  async #reserve(operation: StoreOperation, row: ReservationRow): Promise<ReservationRow | undefined> {
-    while (!(await this.#insert(operation, row))) {
-      const existing = await this.#find(operation, row._id);
+  async function reserve(
+    operation: StoreOperation,
+    row: ReservationRow,
+  ): Promise<ReservationRow | undefined> {
+    const _id = operation.trackSend(row._id);
+    while (!(await isInserted(rows.insertOne({ ...row, _id }, operation.commandOptions)))) {
+      const existing = await rows.findOne({ _id }, operation.commandOptions);
       if (existing !== null && existing.expiresAt.getTime() > Date.now()) return existing;
-      if (existing !== null && (await this.#replace(operation, existing, row))) return undefined;
+      if (existing !== null && (await replace(operation, existing, row))) return undefined;
       // The TTL monitor removed it, another call replaced it, or the majority has not confirmed it yet.
       await operation.pause();
     }
@@ -89,7 +84,7 @@ export class Reservations {
    * Returns the record of a reservation, and stores it if it does not exist.
    * @returns `undefined` if another record has its id, because the counter was less than the ids of stored records
    */
-  async #complete<Stored extends StoredRecord>(
+  async function complete<Stored extends StoredRecord>(
     operation: StoreOperation,
     records: Records<Stored, string>,
     values: NewRecord<Stored>,
@@ -101,39 +96,25 @@ export class Reservations {
     // The process was suspended for a day, and another create may use the key now.
     if (row.expiresAt.getTime() <= Date.now()) {
       const why = 'its reservation expired before the record was written';
-      throw storeError('outcome-unknown', this.#label, why);
+      throw storeError('outcome-unknown', label, why);
     }
     return (await insertReserved(operation, records, record, row._id)) ? record : undefined;
   }
 
-  /** Removes a reservation that cannot be completed. Of concurrent calls, one reserves the key again. */
-  async #release(operation: StoreOperation, { _id, recordId }: ReservationRow): Promise<void> {
-    await this.#rows.deleteOne({ _id: operation.trackSend(_id), recordId }, operation.commandOptions);
-  }
-
-  async #find(operation: StoreOperation, _id: string): Promise<ReservationRow | null> {
-    return this.#rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
-  }
-
-  /** @returns `false` if the key has a reservation already */
-  async #insert(operation: StoreOperation, row: ReservationRow): Promise<boolean> {
-    try {
-      await this.#rows.insertOne({ ...row, _id: operation.trackSend(row._id) }, operation.commandOptions);
-      return true;
-    } catch (error) {
-      if (isDuplicate(error)) return false;
-      throw error;
-    }
-  }
-
   /** Replaces an expired reservation, which the server's TTL monitor may remove up to a minute late. */
-  async #replace(operation: StoreOperation, expired: ReservationRow, row: ReservationRow): Promise<boolean> {
+  async function replace(
+    operation: StoreOperation,
+    expired: ReservationRow,
+    row: ReservationRow,
+  ): Promise<boolean> {
     const { _id, ...rest } = row;
     // The filter matches all fields, so that one of several concurrent calls replaces it.
     const filter = { ...expired, _id: operation.trackSend(_id) };
-    const { modifiedCount } = await this.#rows.replaceOne(filter, rest, operation.commandOptions);
+    const { modifiedCount } = await rows.replaceOne(filter, rest, operation.commandOptions);
     return modifiedCount === 1;
   }
+
+  return { createOnce };
 }
 
 /**

@@ -24,9 +24,47 @@ export const createTransfer = (
 ): StoreTransfer => ({
   collections: definitions.map((definition) => createCollectionTransfer(run, definition, label)),
   reservations: (after, limit) =>
-    run((collections, { commandOptions }) => readReservations(collections, after, limit, commandOptions)),
+    run(async (collections, { commandOptions }) => {
+      const complete: ReservationRow[] = [];
+      for (let last = after; ;) {
+        const page = await collections.reservations
+          .find(
+            { _id: { $gt: last }, expiresAt: { $gt: new Date() } },
+            { ...commandOptions, sort: { _id: 1 }, limit: limit - complete.length },
+          )
+          .toArray();
+        // A failed create may leave a reservation without a record. It is not copied: a retry starts again in the target.
+        const stored = await storedRecords(collections, page, commandOptions);
+        complete.push(...page.filter((row) => row.isComplete === true || stored.has(recordOf(row))));
+        const end = page.at(-1);
+        if (end === undefined || complete.length === limit) break;
+        last = end._id;
+      }
+      return complete.map(decodeReservation);
+    }),
   putReservations: (incoming) =>
-    run((collections, { commandOptions }) => putReservations(collections, incoming, commandOptions)),
+    run(async ({ reservations }, { commandOptions }) => {
+      const existing = await reservations
+        .find({ _id: { $in: incoming.map(({ digest }) => digest) } }, commandOptions)
+        .toArray();
+      const stored = new Map(existing.map((row) => [row._id, decodeReservation(row)]));
+      const now = Date.now();
+      const missing = incoming.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
+      const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
+        replaceOne: {
+          filter: { _id: digest },
+          replacement: {
+            fingerprint,
+            collection,
+            recordId: int64(recordId),
+            expiresAt: new Date(expiresAt),
+            isComplete: true,
+          },
+          upsert: true,
+        },
+      }));
+      if (writes.length > 0) await reservations.bulkWrite(writes, { ...commandOptions, ordered: false });
+    }),
 });
 
 function createCollectionTransfer(
@@ -97,30 +135,6 @@ function createCollectionTransfer(
   };
 }
 
-async function readReservations(
-  collections: Collections,
-  after: string,
-  limit: number,
-  commandOptions: CommandOptions,
-): Promise<StoredReservation[]> {
-  const complete: ReservationRow[] = [];
-  for (let last = after; ;) {
-    const page = await collections.reservations
-      .find(
-        { _id: { $gt: last }, expiresAt: { $gt: new Date() } },
-        { ...commandOptions, sort: { _id: 1 }, limit: limit - complete.length },
-      )
-      .toArray();
-    // A failed create may leave a reservation without a record. It is not copied: a retry starts again in the target.
-    const stored = await storedRecords(collections, page, commandOptions);
-    complete.push(...page.filter((row) => row.isComplete === true || stored.has(recordOf(row))));
-    const end = page.at(-1);
-    if (end === undefined || complete.length === limit) break;
-    last = end._id;
-  }
-  return complete.map(decodeReservation);
-}
-
 const recordOf = ({ collection, recordId }: ReservationRow) => `${collection} ${String(recordId)}`;
 
 /** Returns which records of reservations exist, as `recordOf` names them. */
@@ -136,33 +150,6 @@ async function storedRecords(
     for await (const { _id } of rows) stored.add(`${name} ${String(_id)}`);
   }
   return stored;
-}
-
-async function putReservations(
-  { reservations }: Collections,
-  incoming: readonly StoredReservation[],
-  commandOptions: CommandOptions,
-): Promise<void> {
-  const existing = await reservations
-    .find({ _id: { $in: incoming.map(({ digest }) => digest) } }, commandOptions)
-    .toArray();
-  const stored = new Map(existing.map((row) => [row._id, decodeReservation(row)]));
-  const now = Date.now();
-  const missing = incoming.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
-  const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
-    replaceOne: {
-      filter: { _id: digest },
-      replacement: {
-        fingerprint,
-        collection,
-        recordId: int64(recordId),
-        expiresAt: new Date(expiresAt),
-        isComplete: true,
-      },
-      upsert: true,
-    },
-  }));
-  if (writes.length > 0) await reservations.bulkWrite(writes, { ...commandOptions, ordered: false });
 }
 
 const decodeReservation = ({

@@ -8,18 +8,11 @@ import { BSON, type Document, Long, ObjectId } from 'mongodb';
  */
 export type ReceivedResponse = Document | 'cut' | undefined;
 
-export interface FakePrimary {
-  readonly uri: string;
-  readonly close: () => void;
-}
-
 const OP_QUERY = 2004;
 const OP_MSG = 2013;
 
 /** Starts a fake one-member replica set: the driver retries writes, and reads with concern `majority`. */
-export async function startFakePrimary(
-  responseTo: (command: Document) => ReceivedResponse,
-): Promise<FakePrimary> {
+export async function startFakePrimary(responseTo: (command: Document) => ReceivedResponse) {
   const electionId = new ObjectId();
   let lastId = 0;
 

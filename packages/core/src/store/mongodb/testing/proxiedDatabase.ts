@@ -1,39 +1,34 @@
-import { type FaultProxy, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
-import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
+import { startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
+import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import type { Store } from '../../store.ts';
 import { type MongodbStoreOptions, openMongodbStore } from '../index.ts';
 import { collections } from '../../../collections.ts';
 
-/** A database for one test behind a proxy that injects faults. It is dropped when the test ends. */
-export interface ProxiedDatabase {
-  /** URI of the proxy. */
-  readonly uri: string;
-  readonly database: string;
-  readonly proxy: FaultProxy;
-  /** Opens a store on the database. */
-  readonly open: (options?: Partial<MongodbStoreOptions>) => Promise<Store>;
-  /** Connects to the database without a store. */
-  readonly connect: (options?: MongoClientOptions) => Db;
-}
+export type ProxiedDatabase = Awaited<ReturnType<typeof proxiedDatabase>>;
 
-/** @param operationTimeoutMs default: longer than a busy machine needs. Only for operations that time out */
-export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<ProxiedDatabase> {
+/**
+ * Creates a database behind a proxy that injects faults. It is dropped when the test ends.
+ * @param operationTimeoutMs default: longer than a busy machine needs. Only for operations that time out
+ */
+export async function proxiedDatabase(operationTimeoutMs = 20_000) {
   const { uri: direct, database, drop } = testDatabase();
   onTestFinished(drop);
   const proxy = await startFaultProxy(direct);
   onTestFinished(() => proxy.close());
   const { uri } = proxy;
   return {
+    /** URI of the proxy. */
     uri,
     database,
     proxy,
-    connect(options) {
+    /** Connects to the database without a store. */
+    connect: (options?: MongoClientOptions) => {
       const client = new MongoClient(uri, options);
       onTestFinished(() => client.close());
       return client.db(database);
     },
-    async open(options) {
+    /** Opens a store on the database. */
+    open: async (options?: Partial<MongodbStoreOptions>) => {
       const store = await openMongodbStore({ uri, database, operationTimeoutMs, collections, ...options });
       onTestFinished(() => store.close());
       return store;
