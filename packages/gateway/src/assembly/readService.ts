@@ -11,7 +11,7 @@ import { readOperations } from '../operations/operation.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { readProcedures } from '../procedures/procedure.ts';
-import { warnOfUnservedTools } from '../protocols/mcpEndpoint.ts';
+import { warnOfUnservedTools, type McpTools } from '../protocols/mcpEndpoint.ts';
 import { createLinkBase, isBelow, readPaths, requireFreePaths } from '../protocols/paths.ts';
 import type { ProtocolSettings } from '../protocols/protocolSettings.ts';
 
@@ -31,6 +31,7 @@ export interface ServedService extends Pick<
   readonly scopes: readonly string[];
   readonly errorFormat: ErrorFormat;
   readonly document: LazyDocument;
+  readonly tools: McpTools | undefined;
 }
 
 /** @throws {GatewayError} for invalid options, and with a line for each procedure that cannot be served */
@@ -77,9 +78,9 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
     operationId: options.document.operationId ?? ((path) => path),
     compatibility: options.compatibility,
   });
-  const unserved = [...problems, ...found.problems];
+  const tools = options.mcp?.read(procedures, limits.maxResponseSize);
+  const unserved = [...problems, ...found.problems, ...(tools?.problems ?? [])];
   if (unserved.length > 0) {
-    unserved.push(...(options.mcp?.problems(procedures) ?? []));
     throw new GatewayError(formatProblems(unserved).join('\n'), { problems: unserved });
   }
   for (const warning of formatProblems(found.warnings)) warn(warning);
@@ -109,5 +110,6 @@ export async function readService(options: AnyGatewayOptions): Promise<ServedSer
     routes,
     schemes,
     scopes,
+    tools,
   };
 }

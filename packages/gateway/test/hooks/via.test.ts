@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { audience, startIssuer } from '../credentials/issuer.ts';
 import { call, revisions, send } from '@petstore/testing/mcpMessages';
-import { inProcess, serveInTest, tool } from '../mcp/serveTools.ts';
+import { inProcess, serveInTest } from '../mcp/serveTools.ts';
+import { tool } from '../mcp/toolRouter.ts';
 import { callMessage, openSocket } from '../socketClient.ts';
 
 const clientInfo = { name: 'agent', version: '2.1', title: 'An agent' };
