@@ -249,8 +249,8 @@ describe('hostile messages', () => {
 
   it('any message has a response of the protocol, and the server goes on', async () => {
     const { server, records } = await start();
-    const { fetch } = server;
-    const tool = { fetch, origin: server.origin };
+    const partly = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+      fc.record<T, never>(model, { requiredKeys: [] });
     const anything = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('2.0', 1, 'tools/call', 'ping'));
     const meta = fc.oneof(
       anything,
@@ -262,38 +262,29 @@ describe('hostile messages', () => {
     );
     const params = fc.oneof(
       anything,
-      fc.record(
-        {
-          name: fc.oneof(fc.constantFrom('books_add', 'steps', 'fail'), anything),
-          arguments: anything,
-          _meta: meta,
-        },
-        { requiredKeys: [] },
-      ),
+      partly({
+        name: fc.oneof(fc.constantFrom('books_add', 'steps', 'fail'), anything),
+        arguments: anything,
+        _meta: meta,
+      }),
     );
     const method = fc.oneof(
       fc.constantFrom('tools/call', 'tools/list', 'initialize', 'server/discover', 'subscriptions/listen'),
       anything,
     );
-    const messages = fc.record(
-      {
-        jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, anything),
-        id: anything,
-        method,
-        params,
-      },
-      { requiredKeys: [] },
-    );
-    const heads = fc.record(
-      {
-        'mcp-protocol-version': fc.constantFrom('2026-07-28', '2025-11-25', 'v9'),
-        'mcp-method': fc.constantFrom('tools/call', 'tools/list'),
-        'mcp-name': fc.constantFrom('books_add', 'steps', 'no'),
-      },
-      { requiredKeys: [] },
-    );
+    const messages = partly({
+      jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, anything),
+      id: anything,
+      method,
+      params,
+    });
+    const heads = partly({
+      'mcp-protocol-version': fc.constantFrom('2026-07-28', '2025-11-25', 'v9'),
+      'mcp-method': fc.constantFrom('tools/call', 'tools/list'),
+      'mcp-name': fc.constantFrom('books_add', 'steps', 'no'),
+    });
     const property = fc.asyncProperty(messages, heads, async (message, headers) => {
-      const reply = await post(tool, JSON.stringify(message), headers);
+      const reply = await post(server, JSON.stringify(message), headers);
       expect([200, 202, 400, 404]).toContain(reply.status);
       // As sent: JSON has no -0.
       const { id } = JSON.parse(JSON.stringify(message)) as { readonly id?: unknown };
@@ -306,6 +297,16 @@ describe('hostile messages', () => {
     const errors = records.filter(({ error }) => error !== undefined);
     expect(errors.every(({ operation }) => operation === 'fail')).toBe(true);
   });
+
+  it.each(['', '"', '\u0000\u2028', ',"id":', '\u{1f40e}'.repeat(128), 0, -1, 2 ** 53 - 1])(
+    'the response has the id of its request: %j',
+    async (id) => {
+      const { server } = await start();
+      expect((await call(server, 'books_count', {}, { id })).message?.id).toBe(id);
+      expect((await call(server, 'books_add', {}, { id })).message?.id).toBe(id);
+      expect((await send(server, 'no', {}, { id })).message?.id).toBe(id);
+    },
+  );
 
   it.each(revisions)(
     'arguments may have 100 levels, of which they are the first, in %s',
