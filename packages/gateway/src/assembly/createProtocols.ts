@@ -62,7 +62,7 @@ export function createProtocols(options: AnyGatewayOptions, service: ServedServi
     errors,
   } satisfies TrpcSettings;
   const rest = createRestProtocol({ ...settings, spool: options.spool, errorResponse });
-  const mcp = options.mcp?.protocol({
+  const mcp = service.tools?.protocol({
     ...settings,
     server: { name: options.document.title, version: options.document.version },
     admitMessage: createMessageAdmission(rateLimit, policies.ofService),

@@ -71,7 +71,7 @@ export const gatewayRules: OptionRules<AnyGatewayOptions> = {
   } satisfies MemberRules<'trpc'>),
   sockets: object(undefined, socketRules),
   mcp: optional(
-    (value) => isObject(value) && isFunction(value['protocol']),
+    (value) => isObject(value) && isFunction(value['read']),
     'mcp(), which trpc-gateway/mcp exports',
   ),
   document: required(isObject, `an object, such as ${documentExample}`, documentRules),

@@ -60,9 +60,9 @@ export async function readService(options: AnyGatewayOptions) {
     operationId: options.document.operationId ?? ((path) => path),
     compatibility: options.compatibility,
   });
-  const unserved = [...problems, ...found.problems];
+  const tools = options.mcp?.read(procedures, limits.maxResponseSize);
+  const unserved = [...problems, ...found.problems, ...(tools?.problems ?? [])];
   if (unserved.length > 0) {
-    unserved.push(...(options.mcp?.problems(procedures) ?? []));
     throw new GatewayError(formatProblems(unserved).join('\n'), { problems: unserved });
   }
   for (const warning of formatProblems(found.warnings)) warn(warning);
@@ -96,5 +96,6 @@ export async function readService(options: AnyGatewayOptions) {
     schemes,
     /** All scopes that procedures require. */
     scopes,
+    tools,
   };
 }

@@ -80,6 +80,18 @@ it('ServerSentEvents does not block the event loop when events are produced and 
   expect(loop.turns).toBe(1);
 });
 
+it('ServerSentEvents does not block the event loop when events that are formatted as no text are produced immediately', async () => {
+  // Bounded, since nothing else would end it if it kept the event loop.
+  const { iterable: events, seen } = endless(() => 1, 3_000_000);
+  const { body, next } = streamOf(events, {}, { event: () => '' });
+  expect(await next()).toBe(start);
+  void next();
+  await sleep(5);
+  body.end();
+  expect(seen.requested).toBeGreaterThan(100);
+  expect(seen.requested).toBeLessThan(3_000_000);
+});
+
 it.each(['end', 'return', 'revoke'] as const)(
   'ServerSentEvents returns the iterator and aborts the subscription on %s',
   async (how) => {

@@ -17,9 +17,13 @@ export interface McpEndpoint {
   readonly path: `/${string}`;
   /** Which procedures without `mcp` in their metadata are tools. */
   readonly tools: ToolOption | undefined;
-  /** Returns a line for each procedure that cannot be a tool: the reason and the fix. */
-  problems(procedures: readonly Procedure[]): readonly Problem[];
-  /** @throws {GatewayError} with a line for each procedure that cannot be a tool */
+  /** Reads the tools of a router. */
+  read(procedures: readonly Procedure[], maxResponseSize: number): McpTools;
+}
+
+export interface McpTools {
+  /** A line for each procedure that cannot be a tool: the reason and the fix. */
+  readonly problems: readonly Problem[];
   protocol(settings: McpSettings): Protocol;
 }
 

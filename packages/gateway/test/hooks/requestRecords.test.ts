@@ -3,7 +3,8 @@ import { bearer } from 'trpc-gateway';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { call as callTool, send as sendMessage } from '@petstore/testing/mcpMessages';
-import { inProcess, serveInTest, t, tool } from '../mcp/serveTools.ts';
+import { inProcess, serveInTest } from '../mcp/serveTools.ts';
+import { tool } from '../mcp/toolRouter.ts';
 import { validKey, startService } from '../startService.ts';
 
 it('a request record has the protocol, the procedures, the number of calls, the status and the bytes, and can be serialized as JSON', async () => {
@@ -113,7 +114,7 @@ it.each(['/v1/list', '/trpc/list'])(
 );
 
 it('the record of a call of a tool has the bytes of its result, also of an error, a stream and a repeat, before compression', async () => {
-  const keyed = t.procedure.meta({ idempotencyKey: 'optional', mcp: { description: 'Orders.' } });
+  const keyed = tool.meta({ idempotencyKey: 'optional' });
   const created = await inProcess(
     {
       order: keyed.mutation(() => 'ü'.repeat(5000)),

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { audience, startIssuer } from '../credentials/issuer.ts';
 import { call, revisions, send } from '@petstore/testing/mcpMessages';
-import { inProcess, tool } from '../mcp/serveTools.ts';
+import { inProcess } from '../mcp/serveTools.ts';
+import { tool } from '../mcp/toolRouter.ts';
 import { callMessage, openSocket } from '../socketClient.ts';
 import { startShape } from '../startShape.ts';
 

@@ -1,13 +1,11 @@
 import { apiKey, bearer } from 'trpc-gateway';
 import { describe, expect, it, vi } from 'vitest';
 import { call, errorOf, listTools, revisions, send } from '@petstore/testing/mcpMessages';
-import { inProcess, serveInTest, t, tool } from './serveTools.ts';
-import { createProtectedToolGateway, tokens } from './toolRouter.ts';
+import { inProcess, serveInTest } from './serveTools.ts';
+import { createProtectedToolGateway, t, tool } from './toolRouter.ts';
 
-async function start(options?: Parameters<typeof createProtectedToolGateway>[1], resource?: string) {
-  const valid = tokens();
-  return { ...(await serveInTest(await createProtectedToolGateway(valid, options, resource))), valid };
-}
+const start = async (...args: Parameters<typeof createProtectedToolGateway>) =>
+  serveInTest(await createProtectedToolGateway(...args));
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -80,7 +78,7 @@ describe.each(revisions)('credentials in %s', (revision) => {
 });
 
 it('the metadata of a resource with a path is at no other place', async () => {
-  const { server } = await start({}, 'http://127.0.0.1/mcp');
+  const { server } = await start({}, { resource: 'http://127.0.0.1/mcp' });
   const statusAt = async (path: string) =>
     (await server.fetch(`${server.origin}/.well-known/oauth-protected-resource${path}`)).status;
   // RFC 9728 §3.3: a client compares the resource with the place that it has read.

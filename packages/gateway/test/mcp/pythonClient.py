@@ -1,6 +1,6 @@
-"""Calls the tools of `toolRouter.ts` with the official Python client, in the eras of MCP: `pythonClient.py URL`.
+"""Calls the tools of `toolRouter.ts` with the official Python client, in each revision that it knows: `pythonClient.py URL`.
 
-Prints one JSON object for each era. `pythonClient.ts` compares them.
+Prints a line for each, and exits with 1 if one differs.
 """
 
 import asyncio
@@ -13,11 +13,35 @@ from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+# The modes of the client, and the revision of each.
+VERSIONS = {"2026-07-28": "2026-07-28", "auto": "2026-07-28", "legacy": "2025-11-25"}
+
+# What the client receives in each mode.
+EXPECTED = {
+    "listed": ["books_add"],
+    "added": {"id": 1, "title": "A"},
+    "declared": {"code": "OUT_OF_STOCK", "status": 409, "data": {"left": 2}},
+    "invalid": {"code": "BAD_REQUEST", "status": 400},
+    "last": ['{"step":3}'],
+    "steps": [[step, f'{{"step":{step}}}'] for step in [1, 2, 3]],
+    "archives": [True, True],
+    "rejected": "The token does not have the required scope books:secret.",
+}
+
 
 async def call(client, name, arguments=None, **options):
     result = await client.call_tool(name, arguments or {}, **options)
     texts = [each.text for each in result.content if each.type == "text"]
     return {"text": texts, "structured": result.structured_content, "isError": bool(result.is_error)}
+
+
+def error_of(result):
+    """Returns the error of a failed call, which its text has as JSON, without its message."""
+    if not result["isError"]:
+        return None
+    error = json.loads(result["text"][0])
+    del error["message"]
+    return error
 
 
 async def read_all(client, name):
@@ -51,14 +75,15 @@ async def outcomes(url, token, mode):
                 rejected = None
             except MCPError as error:
                 rejected = str(error)
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            last = await call(client, "steps", {"count": 3}, progress_callback=on_progress)
             return {
-                "mode": mode,
                 "version": client.protocol_version,
-                "tools": sorted(tool.name for tool in (await client.list_tools()).tools),
-                "added": await call(client, "books_add", {"id": 1, "title": "A"}),
-                "declared": await call(client, "orders_order", {"quantity": 3}),
-                "invalid": await call(client, "books_add", {"id": "one"}),
-                "last": await call(client, "steps", {"count": 3}, progress_callback=on_progress),
+                "listed": [name for name in names if name in ("books_add", "books_secret")],
+                "added": (await call(client, "books_add", {"id": 1, "title": "A"}))["structured"],
+                "declared": error_of(await call(client, "orders_order", {"quantity": 3})),
+                "invalid": error_of(await call(client, "books_add", {"id": "one"})),
+                "last": last["text"],
                 "steps": steps,
                 "archives": [
                     await read_all(client, name) for name in ["books_archive", "books_archiveWithoutSchema"]
@@ -68,8 +93,13 @@ async def outcomes(url, token, mode):
 
 
 async def main(url):
-    for mode in ["2026-07-28", "auto", "legacy"]:
-        print(json.dumps(await outcomes(url, "reader", mode)))
+    differs = False
+    for mode, version in VERSIONS.items():
+        actual = await outcomes(url, "reader", mode)
+        is_right = actual == {**EXPECTED, "version": version}
+        differs = differs or not is_right
+        print(f"{mode} | {version} | {'ok' if is_right else json.dumps(actual)}")
+    sys.exit(differs)
 
 
 asyncio.run(main(sys.argv[1]))

@@ -1,30 +1,15 @@
-import { initTRPC } from '@trpc/server';
-import { createGateway, type Gateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
-import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/procedures';
+import type { Gateway, GatewayOptions } from 'trpc-gateway';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
-import { createToolGateway, type ToolGateway } from './toolRouter.ts';
-
-export const t = initTRPC.context<{ readonly user?: string | undefined }>().meta<GatewayMeta>().create();
-export const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+import { createToolGateway, createTools, t, type ToolGateway } from './toolRouter.ts';
 
 /** Creates a gateway of procedures of a test, and a server that calls it in process. */
 export async function inProcess(
   procedures: Parameters<typeof t.router>[0],
   options: Partial<GatewayOptions<ReturnType<typeof t.router>, string>> = {},
 ) {
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router: t.router(procedures),
-    createContext: ({ identity }) => ({ user: identity }),
-    document: { title: 'Tools', version: '1' },
-    mcp: mcp(),
-    idempotency: { caller: () => undefined },
-    onResponse: (record) => void records.push(record),
-    ...options,
-  });
+  const { gateway, records } = await createTools(t.router(procedures), options);
   return { gateway, records, server: { fetch: gateway.fetch, origin: 'http://localhost' } };
 }
 

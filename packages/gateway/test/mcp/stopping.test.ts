@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { has, needs } from '../servers.ts';
 import { call, errorOf, revisions } from '@petstore/testing/mcpMessages';
-import { inProcess, serveInTest, tool } from './serveTools.ts';
+import { inProcess, serveInTest } from './serveTools.ts';
+import { tool } from './toolRouter.ts';
 
 /** Serves tools that wait for the test. */
 async function start() {

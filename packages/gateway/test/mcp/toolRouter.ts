@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { initTRPC, tracked, TRPCError } from '@trpc/server';
+import { initTRPC, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { bearer, createGateway, type Gateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
@@ -12,11 +12,10 @@ interface Seen {
   running: number;
   /** Calls of `orders.place` that have run. */
   placed: number;
-  /** Values that `flood` has yielded. */
-  flooded: number;
 }
 
-const t = initTRPC.meta<GatewayMeta>().context<{ readonly user?: string | undefined }>().create();
+export const t = initTRPC.meta<GatewayMeta>().context<{ readonly user?: string | undefined }>().create();
+export const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
 
 const shopErrors = declareErrors({
   OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
@@ -45,7 +44,6 @@ function createToolRouter(seen: Seen) {
     seen.running += 1;
     await sleep(ms, undefined, { signal }).finally(() => (seen.running -= 1));
   };
-  const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
   return t.router({
     books: t.router({
       add: t.procedure
@@ -85,9 +83,7 @@ function createToolRouter(seen: Seen) {
         .output(z.object({ books: z.array(Book), next: z.int().optional() }))
         .query(({ input }) => readArchive(input)),
       archiveWithoutSchema: tool.input(Page).query(({ input }) => readArchive(input)),
-      secret: t.procedure
-        .meta({ scopes: ['books:secret'], mcp: { description: 'A tool of the tests.' } })
-        .query(() => ({ secret: true })),
+      secret: tool.meta({ scopes: ['books:secret'] }).query(() => ({ secret: true })),
       hidden: t.procedure.query(() => 'not a tool'),
     }),
     orders: t.router({
@@ -99,12 +95,8 @@ function createToolRouter(seen: Seen) {
           if (input.quantity > 2) throw shopErrors.OUT_OF_STOCK({ data: { left: 2 } });
           return { ordered: input.quantity };
         }),
-      place: t.procedure
-        .meta({
-          openapi: { method: 'POST', path: '/orders' },
-          idempotencyKey: 'optional',
-          mcp: { description: 'A tool of the tests.' },
-        })
+      place: tool
+        .meta({ openapi: { method: 'POST', path: '/orders' }, idempotencyKey: 'optional' })
         .input(z.object({ item: z.string() }))
         .output(z.object({ number: z.int() }))
         .mutation(({ input }) => {
@@ -120,17 +112,10 @@ function createToolRouter(seen: Seen) {
       await wait(input.ms, signal);
       return { waited: input.ms };
     }),
-    hurried: t.procedure
-      .meta({ callTimeoutMs: 30, mcp: { description: 'A tool of the tests.' } })
-      .query(async ({ signal }) => wait(5000, signal)),
-    expensive: t.procedure
-      .meta({ rateLimitCost: 5, mcp: { description: 'A tool of the tests.' } })
-      .query(() => ({ done: true })),
-    steps: t.procedure
-      .meta({
-        openapi: { method: 'GET', path: '/steps', event: z.object({ step: z.int() }) },
-        mcp: { description: 'Counts.' },
-      })
+    hurried: tool.meta({ callTimeoutMs: 30 }).query(async ({ signal }) => wait(5000, signal)),
+    expensive: tool.meta({ rateLimitCost: 5 }).query(() => ({ done: true })),
+    steps: tool
+      .meta({ openapi: { method: 'GET', path: '/steps', event: z.object({ step: z.int() }) } })
       .input(
         z.object({ count: z.int().default(3), fails: z.boolean().default(false), ms: z.int().default(0) }),
       )
@@ -147,20 +132,9 @@ function createToolRouter(seen: Seen) {
         }
         if (input.fails) throw new TRPCError({ code: 'CONFLICT', message: 'The steps are blocked.' });
       }),
-    flood: tool.subscription(async function* flood({ signal }) {
-      signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
-      // Bounded, since nothing else would end it if it kept the event loop.
-      for (; seen.flooded < 3_000_000; seen.flooded += 1) {
-        if (signal?.aborted) return;
-        yield seen.flooded;
-      }
-    }),
-
-    drip: t.procedure
-      .meta({
-        openapi: { method: 'GET', path: '/drip', produces: 'application/octet-stream' },
-        mcp: { description: 'Sends bytes without an end.' },
-      })
+    /** Sends bytes without an end. */
+    drip: tool
+      .meta({ openapi: { method: 'GET', path: '/drip', produces: 'application/octet-stream' } })
       .query(async function* drip({ signal }) {
         signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
         seen.running += 1;
@@ -176,11 +150,8 @@ function createToolRouter(seen: Seen) {
 
     // What the conformance suite calls.
     test_simple_text: tool.query(() => 'This is a simple text response for testing.'),
-    test_image_content: t.procedure
-      .meta({
-        openapi: { method: 'GET', path: '/image', produces: 'image/png' },
-        mcp: { description: 'A tool of the tests.' },
-      })
+    test_image_content: tool
+      .meta({ openapi: { method: 'GET', path: '/image', produces: 'image/png' } })
       .query(() => png),
     test_audio_content: tool.query(() => new Blob([png], { type: 'audio/wav' })),
     test_embedded_resource: tool.query(() => new Blob(['<p>A resource.</p>'], { type: 'text/html' })),
@@ -229,43 +200,49 @@ export const createToolGateway = (options: Options = {}): Promise<ToolGateway> =
     ...others,
   }));
 
-/** The credentials of `createProtectedToolGateway`, with their scopes. The tests may revoke them. */
-export const tokens = () =>
+/** Credentials with their scopes. */
+const tokens = () =>
   new Map([
     ['reader', [] as string[]],
     ['keeper', ['books:secret']],
   ]);
 
-/** Creates a gateway with the tools, which needs a token. */
-export const createProtectedToolGateway = (
-  valid: ReadonlyMap<string, readonly string[]>,
+/** Creates a gateway with the tools, which needs a token. The tests may revoke those that are valid. */
+export async function createProtectedToolGateway(
   options: Options = {},
-  resource = 'http://127.0.0.1',
-): Promise<ToolGateway> =>
-  create({
-    authentication: bearer({
-      verify: (token) => (valid.has(token) ? token : undefined),
-      scopes: (token) => valid.get(token) ?? [],
-      protectedResource: { resource, authorizationServers: ['https://login.example'] },
-    }),
-    ...options,
+  { resource = 'http://127.0.0.1', valid = tokens() } = {},
+) {
+  const authentication = bearer({
+    verify: (token) => (valid.has(token) ? token : undefined),
+    scopes: (token) => valid.get(token) ?? [],
+    protectedResource: { resource, authorizationServers: ['https://login.example'] },
   });
+  return { valid, ...(await create({ authentication, ...options })) };
+}
 
 async function create(
   options: Partial<GatewayOptions<ToolRouter, string>>,
   choose: (procedures: ToolRouter['_def']['record']) => object = (same) => same,
 ): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], running: 0, placed: 0, flooded: 0 };
-  const records: RequestRecord[] = [];
+  const seen: Seen = { aborted: [], running: 0, placed: 0 };
   const router = t.router(choose(createToolRouter(seen)._def.record) as never) as ToolRouter;
-  const gateway = await createGateway({
+  return { seen, ...(await createTools(router, options)) };
+}
+
+/** Creates a gateway whose tools are those of a router. */
+export async function createTools<Router extends AnyTRPCRouter>(
+  router: Router,
+  options: Partial<GatewayOptions<Router, string>> = {},
+) {
+  const records: RequestRecord[] = [];
+  const gateway = await createGateway<Router, string>({
     router,
-    createContext: ({ identity }) => ({ user: identity }),
+    createContext: ({ identity }) => ({ user: identity }) as never,
     document: { title: 'Books', version: '1.2.3' },
     mcp: mcp(),
     idempotency: { caller: () => undefined },
-    onResponse: (record) => records.push(record),
+    onResponse: (record) => void records.push(record),
     ...options,
   });
-  return { gateway, seen, records };
+  return { gateway, records };
 }

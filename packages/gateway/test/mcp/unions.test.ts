@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { callTool, listTools } from '@petstore/testing/mcpMessages';
 import { combinators, providerProblems } from '@petstore/testing/providerProblems';
-import { inProcess, t } from './serveTools.ts';
+import { inProcess } from './serveTools.ts';
+import { tool } from './toolRouter.ts';
 
 const generatedInputs = inputs(1500, 60);
 
@@ -15,10 +16,7 @@ async function serve(...chain: readonly z.ZodType[]) {
   const build = (idempotencyKey?: 'optional' | 'required') =>
     chain.reduce(
       (all, each) => all.input(each as z.ZodObject) as unknown as typeof all,
-      t.procedure.meta({
-        mcp: { description: 'A tool of the tests.' },
-        ...(idempotencyKey && { idempotencyKey }),
-      }),
+      idempotencyKey ? tool.meta({ idempotencyKey }) : tool,
     );
   const keep = (call: { readonly input?: unknown }) => {
     input = call.input;
@@ -241,8 +239,8 @@ it('the schema of a tool accepts what its input describes, which reaches the pro
         expect([accept(withKey), accept.errors, withKey]).toEqual([true, null, withKey]);
       // Without other arguments, a key is sent with none.
       const plain = Object.keys(args).length > 0 ? received : await call(undefined);
-      for (const tool of ['optional', 'required']) {
-        const again = await call({ ...args, idempotencyKey: crypto.randomUUID() }, tool);
+      for (const withUse of ['optional', 'required']) {
+        const again = await call({ ...args, idempotencyKey: crypto.randomUUID() }, withUse);
         expect(again).toEqual({ error: undefined, input: plain.input });
       }
       // A client of tRPC sends no date without a transformer.

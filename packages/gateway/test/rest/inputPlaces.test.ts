@@ -203,30 +203,6 @@ describe('a query over REST', () => {
     ]);
   });
 
-  it('the document has a tuple without `items: false`, and constants of several types as anyOf, for client generators', async () => {
-    const { document, expectRest } = await startShape(inputs.tuples);
-    const body = { pair: ['a', 1], most: [1, 2], mixed: 1 };
-    await expectRest([
-      ['/tuples', put(body), 200, body],
-      ['/tuples', put({ ...body, pair: ['a', 1, 2] }), 400],
-    ]);
-    const content = bodyOf(document, '/tuples')?.content;
-    const integer = { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 };
-    expect(content?.[json]?.schema).toMatchObject({
-      properties: {
-        pair: { type: 'array', prefixItems: [{ type: 'string' }, integer], minItems: 2, maxItems: 2 },
-        most: { type: 'array', prefixItems: [integer, integer], minItems: 1, maxItems: 2 },
-        mixed: {
-          anyOf: [
-            { type: 'string', enum: ['a'] },
-            { type: 'number', enum: [1] },
-          ],
-        },
-      },
-    });
-    expect(JSON.stringify(content)).not.toContain('"items":false');
-  });
-
   it('the Link to the next page keeps query parameters, lists and objects', async () => {
     const { rest } = await startShape(inputs.pages);
     const first = await rest('/pages/a%2Fb/c?tags=a,b&tags=c&ids=1&ids=2&filter[name]=%26&other=1');

@@ -51,6 +51,7 @@ export const scalars = t.router({
   set: change({ method: 'PUT', path: '/level' }, z.int().nullable().optional()),
 });
 
+/** @public A shape of `generatedClients/composed.ts`, which takes all exports. */
 export const tuples = t.router({
   put: change(
     { method: 'PUT', path: '/tuples' },

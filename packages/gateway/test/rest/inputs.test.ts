@@ -1,4 +1,5 @@
 import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
+import { shown } from '@petstore/testing/shown';
 import { initTRPC } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -15,17 +16,8 @@ function echoProcedure(rest: RestMeta, input: z.ZodType) {
     .meta({ openapi: rest })
     .input(input)
     .output(z.object({ input: z.unknown() }));
-  const resolve = ({ input: value }: { input: unknown }) => ({ input: describeValue(value) });
+  const resolve = ({ input: value }: { input: unknown }) => ({ input: shown(value) });
   return rest.method === 'GET' ? described.query(resolve) : described.mutation(resolve);
-}
-
-function describeValue(value: unknown): unknown {
-  if (value === undefined) return 'undefined';
-  if (typeof value === 'bigint') return `${value}n`;
-  if (value instanceof Date) return `Date(${value.toISOString()})`;
-  if (Array.isArray(value)) return value.map(describeValue);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, describeValue(each)]));
 }
 
 const Note = z.object({ text: z.string(), loud: z.boolean().default(false) }).meta({ id: 'Note' });

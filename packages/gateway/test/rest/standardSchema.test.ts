@@ -2,16 +2,8 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  arktypePets,
-  bodies,
-  chained,
-  forms,
-  optional,
-  t,
-  partlyDescribed,
-  valibotPets,
-} from './standardSchema.ts';
+import { t } from './standardSchema.ts';
+import * as routers from './standardSchema.ts';
 import { post, startShape } from '../startShape.ts';
 
 /** Procedures with validators of Valibot and ArkType (Standard Schema). Titles name the GitHub threads that ask for them. */
@@ -20,7 +12,7 @@ import { post, startShape } from '../startShape.ts';
 const libraries = [
   {
     name: 'Valibot (zodios #645)',
-    router: valibotPets,
+    router: routers.valibotPets,
     messages: {
       nested: 'nested.n: Invalid type: Expected number but received "x".',
       missing: /^name: Invalid key: Expected "name" but received undefined; kind: .*\.$/,
@@ -30,7 +22,7 @@ const libraries = [
   },
   {
     name: 'ArkType (nestjs/swagger #3915)',
-    router: arktypePets,
+    router: routers.arktypePets,
     messages: {
       nested: 'nested.n: must be a number (was a string).',
       missing: /name: must be .*\(was missing\)/,
@@ -127,7 +119,7 @@ describe.each(libraries)('schemas of $name', ({ name: library, router, messages 
 
 describe('a router with several libraries', () => {
   it('a procedure can chain inputs of several libraries (ts-rest #743)', async () => {
-    const { document, expectRest, trpc } = await startShape(chained);
+    const { document, expectRest, trpc } = await startShape(routers.chained);
     const renamed = { owner: 'ann', id: 7, name: 'Tom' };
     const message =
       'dryRun (query): must be true or false; owner: must have at least 2 characters; name: must be non-empty.';
@@ -148,7 +140,7 @@ describe('a router with several libraries', () => {
   });
 
   it('schemas of ArkType can describe forms (zodios #645)', async () => {
-    const { expectRest } = await startShape(forms);
+    const { expectRest } = await startShape(routers.forms);
     const form = (body: string) => ({
       method: 'POST',
       body,
@@ -161,7 +153,7 @@ describe('a router with several libraries', () => {
   });
 
   it('schemas of Valibot and ArkType can describe bodies that are unions, recursive types and arrays (ts-rest #743)', async () => {
-    const { document, expectRest } = await startShape(bodies);
+    const { document, expectRest } = await startShape(routers.bodies);
     const tree = { name: 'a', children: [{ name: 'b', children: [] }] };
     const invalid = { name: 'a', children: [{}] };
     await expectRest([
@@ -187,7 +179,7 @@ describe('a router with several libraries', () => {
   });
 
   it('an input of Valibot can be optional as a whole, and an output of z.void() is a 204', async () => {
-    const { document, expectRest, rest } = await startShape(optional);
+    const { document, expectRest, rest } = await startShape(routers.optional);
     await expectRest([
       ['/pets', {}, 200, 'none'],
       ['/pets?limit=5', {}, 200, { limit: 5 }],
@@ -208,7 +200,7 @@ describe('schemas without JSON Schema', () => {
     'use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema.';
 
   it('an output that its library cannot describe is reported at start in one line, and left out of the document (nestjs/swagger #3915)', async () => {
-    const { document, expectRest } = await startShape(partlyDescribed);
+    const { document, expectRest } = await startShape(routers.partlyDescribed);
     await expectRest([
       ['/pets', {}, 200, { name: 'Tom', size: 5 }],
       ['/site', {}, 200, { site: 'http://pets.example/' }],

@@ -1,21 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startShape } from '../startShape.ts';
-import {
-  limitedUploads,
-  mebibyte,
-  octetParser,
-  octets,
-  photos,
-  put,
-  Size,
-  sizeOf,
-  stream,
-  streamBesideFields,
-  t,
-  unread,
-  wholeBlob,
-  wholeBytes,
-} from './routers.ts';
+import { mebibyte, octets, put, Size, sizeOf, stream, t } from './routers.ts';
+import * as routers from './routers.ts';
 
 /** Bodies of bytes, as a whole or as a stream. Titles name the GitHub threads that ask for them. */
 
@@ -51,7 +37,7 @@ function zeros(size: number, afterwards?: () => void): ReadableStream<Uint8Array
 
 describe('application/octet-stream', () => {
   it('octetInputParser receives the body over REST and tRPC (mcampa/trpc-to-openapi #144)', async () => {
-    const { document, expectRest, server, origin } = await startShape(octetParser);
+    const { document, expectRest, server, origin } = await startShape(routers.octetParser);
     await expectRest([
       ['/file', send('hello'), 200, { size: 5 }],
       ['/file', send('{}', { 'content-type': 'application/json' }), 415],
@@ -64,7 +50,7 @@ describe('application/octet-stream', () => {
   });
 
   it('a body of bytes can be one property of an input, with others in the path, the query and a header', async () => {
-    const { document, expectRest } = await startShape(streamBesideFields);
+    const { document, expectRest } = await startShape(routers.streamBesideFields);
     const sent = send(zeros(100_000), { 'x-tenant': 'a' });
     const invalid = send('x', { 'x-tenant': 'a' });
     await expectRest([
@@ -76,8 +62,8 @@ describe('application/octet-stream', () => {
   });
 
   it.each([
-    ['z.instanceof(Uint8Array)', wholeBytes],
-    ['z.instanceof(Blob)', wholeBlob],
+    ['z.instanceof(Uint8Array)', routers.wholeBytes],
+    ['z.instanceof(Blob)', routers.wholeBlob],
   ])('an input of %s is the whole body in memory', async (_name, router) => {
     const { expectRest } = await startShape(router);
     await expectRest([
@@ -89,7 +75,7 @@ describe('application/octet-stream', () => {
   });
 
   it('contentTypes lists other media types of a body of bytes (trpc/trpc-openapi #58)', async () => {
-    const { document, expectRest } = await startShape(photos);
+    const { document, expectRest } = await startShape(routers.photos);
     // Parameters of the type are passed to the procedure, which decodes the bytes.
     const withParameter = 'image/png; charset=latin1';
     await expectRest([
@@ -101,7 +87,7 @@ describe('application/octet-stream', () => {
   });
 
   it('upload.maxSize replaces maxBodySize for a body of bytes, and other bodies keep maxBodySize', async () => {
-    const { records, restJson } = await startShape(limitedUploads, { maxBodySize: 1000 });
+    const { records, restJson } = await startShape(routers.limitedUploads, { maxBodySize: 1000 });
     expect(await restJson('/file', send(zeros(2 * mebibyte)))).toEqual([200, { size: 2 * mebibyte }]);
     const tooLarge = (max: number) => [
       413,
@@ -133,7 +119,7 @@ describe('application/octet-stream', () => {
   });
 
   it('a procedure can respond without reading the body', async () => {
-    const { expectRest } = await startShape(unread);
+    const { expectRest } = await startShape(routers.unread);
     await expectRest([
       ['/file', send(zeros(mebibyte)), 200, { size: 0 }],
       ['/file', send('again'), 200, { size: 0 }],

@@ -1,4 +1,5 @@
 import type { RestMeta } from 'trpc-gateway/procedures';
+import { shown } from '@petstore/testing/shown';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -14,20 +15,6 @@ const post = (more: Partial<RestMeta> = {}) => postForm({ contentTypes, ...more 
 type Fields = readonly (readonly [name: string, value: string | File])[];
 
 const photo = new File(['hello'], 'a.png', { type: 'image/png' });
-
-/** Converts an input to a value that JSON can show. */
-const shown = (input: unknown): unknown =>
-  input instanceof FormData
-    ? ['FormData', ...Array.from(input, ([name, value]) => [name, shown(value)])]
-    : input instanceof File
-      ? `${input.name} ${input.type} ${input.size}`
-      : input instanceof Date
-        ? input.toJSON()
-        : Array.isArray(input)
-          ? input.map(shown)
-          : typeof input === 'object' && input !== null
-            ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(value)]))
-            : input;
 
 const echo = (input: unknown, more: Partial<RestMeta> = {}) =>
   post(more)
@@ -140,7 +127,13 @@ describe('an input that accepts a FormData', () => {
     ],
     'z.object() with every type of field': [
       Photo,
-      { ...asObject, size: 1.5, taken: '2026-02-28T12:00:00.000Z', isPublic: false, more: [asObject.photo] },
+      {
+        ...asObject,
+        size: 1.5,
+        taken: 'Date(2026-02-28T12:00:00.000Z)',
+        isPublic: false,
+        more: [asObject.photo],
+      },
       [
         ...sent,
         ['size', '1.5'],
@@ -241,6 +234,22 @@ describe('an input that accepts a FormData', () => {
       },
       { photo: { contentType: 'image/png' } },
     ],
+    'an object with the media types of its files, and of fields that need one': [
+      z.object({
+        any: z.file(),
+        image: z.file().mime('image/png').optional(),
+        images: z.array(z.file().mime(['image/png', 'image/jpeg'])),
+        title: z.string(),
+        year: z.union([z.int(), z.literal('unknown')]),
+      }),
+      expect.objectContaining({ required: ['any', 'images', 'title', 'year'] }),
+      {
+        any: { contentType: '*/*' },
+        image: { contentType: 'image/png' },
+        images: { contentType: 'image/png, image/jpeg' },
+        year: { contentType: 'text/plain' },
+      },
+    ],
     'an object with an id by its name': [
       zfd.formData(z.object({ name: zfd.text() }).meta({ id: 'Album' })),
       { $ref: '#/components/schemas/Album' },
@@ -328,10 +337,7 @@ describe('an input of z.object() with z.file()', () => {
         contentTypes: ['application/json', ...contentTypes],
       }),
     );
-    const fields: Fields = [
-      ['name', 'x'],
-      ['size', '5'],
-    ];
+    const fields = Object.entries({ name: 'x', size: '5' });
     expect(await rest(fields)).toEqual([200, { name: 'x', size: 5 }]);
     expect(await trpc(fields)).toEqual([200, { name: 'x', size: 5 }]);
     expect(await trpcJson({ name: 'x', size: 5 })).toEqual([200, { name: 'x', size: 5 }]);

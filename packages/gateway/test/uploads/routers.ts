@@ -134,4 +134,5 @@ export const spooledAlbumOf = (
       }),
   });
 
+/** @public A shape of `generatedClients/composed.ts`, which takes all exports. */
 export const spooledAlbum = spooledAlbumOf();

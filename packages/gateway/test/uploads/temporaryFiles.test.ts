@@ -7,20 +7,17 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { temporaryFiles, temporaryPath } from 'trpc-gateway/node';
-import type { AnyTRPCRouter } from '@trpc/server';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { type Pinned, startPinned } from '../load/pinned.ts';
-import { openShape, startShape } from '../startShape.ts';
+import { startShape } from '../startShape.ts';
 import type { UploadTarget } from './uploadTarget.ts';
 import { mebibyte, t } from './routers.ts';
 
 /** Uploads in temporary files, and the memory that large uploads need. */
-
-let directory: string;
-let shape: Awaited<ReturnType<typeof openShape>>;
 
 const upload = { maxSize: 64 * mebibyte, spool: true };
 const receives = (path: `/${string}`) =>
@@ -36,22 +33,15 @@ const router = t.router({
     .mutation(async ({ input: { file } }) => {
       const path = temporaryPath(file) ?? '';
       const { mode } = await stat(path);
-      await rename(path, join(directory, 'moved'));
+      await rename(path, `${path}.moved`);
       return `${file.name} ${file.type} ${(mode % 512).toString(8)}`;
     }),
 });
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'uploads-'));
-  shape = await openShape<AnyTRPCRouter>(router, { spool: temporaryFiles(directory) });
-});
-afterAll(async () => {
-  await shape.close();
-  await rm(directory, { recursive: true });
-});
-beforeEach(async () => {
-  await Promise.all((await readdir(directory)).map((name) => rm(join(directory, name), { force: true })));
-});
+async function start() {
+  const directory = await temporaryFolder();
+  return { directory, ...(await startShape(router, { spool: temporaryFiles(directory) })) };
+}
 
 const chunk = new Uint8Array(65_536).fill(120);
 const form = {
@@ -75,19 +65,22 @@ function fileRequest(bytes: number, { type, head, end } = form) {
 }
 
 it('a temporary file is removed once its call has ended', async () => {
-  expect(await shape.restJson('/spool', fileRequest(mebibyte))).toEqual([200, mebibyte]);
+  const { directory, restJson } = await start();
+  expect(await restJson('/spool', fileRequest(mebibyte))).toEqual([200, mebibyte]);
   await vi.waitFor(async () => expect(await readdir(directory)).toEqual([]));
 });
 
 it('a temporary file can be moved, and only its user can read it', async () => {
-  expect(await shape.restJson('/move', fileRequest(mebibyte))).toEqual([200, 'a.bin image/png 600']);
-  expect((await stat(join(directory, 'moved'))).size).toBe(mebibyte);
+  const { directory, restJson } = await start();
+  expect(await restJson('/move', fileRequest(mebibyte))).toEqual([200, 'a.bin image/png 600']);
+  const [moved = ''] = await readdir(directory);
+  expect([moved.endsWith('.moved'), (await stat(join(directory, moved))).size]).toEqual([true, mebibyte]);
 });
 
 it('an upload is answered with 500 and its error reported if the folder for temporary files is missing', async () => {
   const errors: unknown[] = [];
   const { restJson } = await startShape(router, {
-    spool: temporaryFiles(join(directory, 'missing')),
+    spool: temporaryFiles(join(await temporaryFolder(), 'missing')),
     onError: ({ error }) => void errors.push(error.cause),
   });
   expect(await restJson('/spool', fileRequest(mebibyte))).toEqual([

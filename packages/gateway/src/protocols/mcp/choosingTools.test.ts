@@ -66,39 +66,6 @@ it('the instructions of the server are in what it says of itself, in each revisi
   expect(await saysOfItself(without, 'server/discover')).not.toHaveProperty('instructions');
 });
 
-it.each<[openapi: NonNullable<GatewayMeta['openapi']>, description: string]>([
-  [{ deprecated: true }, 'Deprecated. A tool of the tests.'],
-  [{ deprecation: { since: new Date('2026-01-31') } }, 'Deprecated since 2026-01-31. A tool of the tests.'],
-  [
-    { deprecation: { since: new Date('2026-01-31'), sunset: new Date('2027-01-31') } },
-    'Deprecated since 2026-01-31, and removed on 2027-01-31. A tool of the tests.',
-  ],
-  [{ deprecated: false }, 'A tool of the tests.'],
-])('the description of a procedure with %j says that it is deprecated', async (openapi, description) => {
-  const old = t.procedure.meta({ openapi, ...described }).query(() => 1);
-  const gateway = await testGateway(t.router({ old }), { mcp: mcp() });
-  expect(await listTools(gateway)).toMatchObject([{ description }]);
-});
-
-it.each<[meta: GatewayMeta, title: string | undefined, description: string]>([
-  [{ openapi: { summary: 'Sums.' }, mcp: true }, undefined, 'Sums.'],
-  [{ openapi: { summary: 'Sum', description: 'Adds numbers.' }, mcp: true }, 'Sum', 'Adds numbers.'],
-  [
-    { openapi: { summary: 'Sum', description: 'Adds.' }, mcp: { title: 'Total', description: 'Counts.' } },
-    'Total',
-    'Counts.',
-  ],
-])(
-  'a tool with the metadata %j has the title %s and the description %s',
-  async (meta, title, description) => {
-    const gateway = await testGateway(t.router({ sum: t.procedure.meta(meta).query(() => 1) }), {
-      mcp: mcp(),
-    });
-    const [listed] = await listTools(gateway);
-    expect({ title: undefined, ...listed }).toMatchObject({ title, description });
-  },
-);
-
 it('createGateway says how large a list of tools is, how that is estimated, and which are the largest', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const sized = (size: number) => t.procedure.meta({ mcp: { description: 'a'.repeat(size) } }).query(() => 1);

@@ -71,7 +71,9 @@ export function mcp<Meta = GatewayMeta>(options: McpOptions<Meta> = {}): McpEndp
     path,
     // The router's own metadata, whose type only the caller knows.
     tools: tools as ToolOption | undefined,
-    problems: (procedures) => readTools(procedures).problems,
-    protocol: (settings) => createMcpProtocol(settings, instructions, maxBytes),
+    read(procedures, maxResponseSize) {
+      const { problems, tools: served } = readTools(procedures, maxResponseSize, maxBytes);
+      return { problems, protocol: (settings) => createMcpProtocol(settings, served, instructions) };
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { OutgoingResponse, type Header } from '../../http/response.ts';
+import { warn } from '../../http/warnings.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { clientMessage } from '../../procedures/clientError.ts';
@@ -10,22 +11,21 @@ import { addRetryAfter, recordError, report } from '../requestErrors.ts';
 import { McpRun } from './mcpRun.ts';
 import { currentVersion, decodeName } from './message.ts';
 import { errorCodes, errorResponse, type MessageId } from './responses.ts';
-import { createTools } from './tools.ts';
+import type { Tools } from './tools.ts';
+import { toolWarnings } from './toolWarnings.ts';
 
 const allow: Header = ['allow', 'POST, OPTIONS'];
 
 /**
- * Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools.
+ * Creates the Model Context Protocol of a router.
  * @param instructions how to use the tools together, for the model
- * @param maxResultBytes the largest result of tools without a limit of their own
  */
 export function createMcpProtocol(
   settings: McpSettings,
+  tools: Tools,
   instructions: string | undefined,
-  maxResultBytes: number,
 ): Protocol {
-  const { maxResponseSize } = settings.limits;
-  const tools = createTools([...settings.procedures.values()], maxResponseSize, maxResultBytes);
+  for (const sentence of toolWarnings([...tools.values()])) warn(sentence);
   const [first] = tools.values();
   const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
 

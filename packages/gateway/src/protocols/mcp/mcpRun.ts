@@ -1,11 +1,10 @@
 // Hot path: every request of a tool runs through it.
 import { TRPCError } from '@trpc/server';
-import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { eventStreamHeaders } from '../../http/eventSource.ts';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { hasContentEncoding, type HttpRequest } from '../../http/request.ts';
-import { isAsyncIterable, OutgoingResponse, type Header } from '../../http/response.ts';
+import { OutgoingResponse, type Header } from '../../http/response.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { revokedError } from '../../auth/credentialWatch.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
@@ -20,6 +19,7 @@ import type { ReplayedResponse } from '../../policies/idempotency.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
+import { subscriptionIterator } from '../subscriptionIterator.ts';
 import { callKey, sortMembers, withoutKey } from './callKey.ts';
 import { callProblem, catalogResponse, type Catalog } from './catalog.ts';
 import { readMessage, type Message } from './message.ts';
@@ -192,11 +192,7 @@ export class McpRun extends RequestRun implements CallSource {
     const call = this.#call;
     let iterator: AsyncIterator<unknown>;
     try {
-      const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
-      if (!isAsyncIterable(events)) {
-        throw new Error('The subscription returned neither an async iterable nor an observable.');
-      }
-      iterator = events[Symbol.asyncIterator]();
+      iterator = subscriptionIterator(output, context);
     } catch (cause) {
       return this.#fail(cause);
     }

@@ -1,5 +1,4 @@
 import { initTRPC, TRPCError } from '@trpc/server';
-import { observable } from '@trpc/server/observable';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
@@ -27,89 +26,58 @@ const call = async (procedures: Parameters<typeof t.router>[0], options: object 
     meta,
   });
 
-it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: string]>([
+const mutationOf = (meta: object) => ({ add: t.procedure.meta(meta).mutation(() => 1) });
+const takes = (input: z.ZodType) => ({ add: tool.input(input).mutation(() => 1) });
+const returns = (output: z.ZodType) => ({ add: tool.output(output).query(() => 1) });
+
+it.each<[message: string, procedures: Parameters<typeof t.router>[0]]>([
+  ['use 1 to 128 letters, digits, "_", "-" and ".", with', { ['a'.repeat(129)]: tool.query(() => 1) }],
   [
-    'a name that is too long',
-    { ['a'.repeat(129)]: tool.query(() => 1) },
-    'use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }.',
-  ],
-  [
-    'a name that is used twice',
-    { books: t.router({ add: tool.query(() => 1) }), books_add: tool.query(() => 2) },
     'Procedure "books_add" cannot be a tool: "books.add" has the name "books_add" too; give one of them another, with mcp: { name: … }.',
+    { books: t.router({ add: tool.query(() => 1) }), books_add: tool.query(() => 2) },
   ],
-])('createGateway rejects a tool with %s', async (_problem, procedures, message) => {
+  ['Procedure "add" cannot be a tool: in its input, its value is a bigint', takes(z.bigint())],
+  [
+    'its input is a function, which has no JSON Schema; use z.object({ … }).',
+    takes(((value: unknown) => value) as never),
+  ],
+  ['in its input, "photo" is a file, which JSON does not support', takes(z.object({ photo: z.file() }))],
+  [
+    'Procedure "add" cannot be a tool: in its output, "id" is a bigint, which JSON does not support; use z.int() or a string.',
+    returns(z.object({ id: z.bigint() })),
+  ],
+  ['in its output, "photo" is bytes, which JSON', returns(z.object({ photo: z.instanceof(Uint8Array) }))],
+  ['in its output, its value is a set, which', returns(z.union([z.instanceof(Blob), z.set(z.int())]))],
+  ['its name is "add it"; use 1 to 128 letters', mutationOf({ mcp: { name: 'add it' } })],
+  [
+    'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
+    mutationOf({ mcp: { annotations: { readonlyHint: true } } }),
+  ],
+  ['"add": mcp.maxResultBytes is 999; it must be an', mutationOf({ mcp: { maxResultBytes: 999 } })],
+  ['"add": mcp.enabled is "yes"; it must be true or false.', mutationOf({ mcp: { enabled: 'yes' } })],
+  [
+    'mcp is "add"; it must be true, or an object such as mcp: { description: \'Adds a book.\' }',
+    mutationOf({ mcp: 'add' }),
+  ],
+])('createGateway rejects a tool: %s', async (message, procedures) => {
   await expect(serve(procedures)).rejects.toThrow(message);
 });
 
-it.each<[input: z.ZodType, message: string]>([
-  [z.bigint(), 'Procedure "add" cannot be a tool: in its input, its value is a bigint'],
-  [
-    ((value: unknown) => value) as never,
-    'its input is a function, which has no JSON Schema; use z.object({ … }).',
-  ],
-  [z.object({ photo: z.file() }), 'in its input, "photo" is a file, which JSON does not support'],
-])('createGateway rejects the input of a tool: case %#', async (input, message) => {
-  await expect(serve({ add: tool.input(input).mutation(() => 1) })).rejects.toThrow(message);
-});
+const isTaken = (path: string) =>
+  `The tools are served at "${path}", where another protocol, the document or a route is too.`;
 
-const bigint = 'a bigint, which JSON does not support; use z.int() or a string.';
-it.each<[output: z.ZodType, message: string]>([
-  [z.object({ id: z.bigint() }), `Procedure "add" cannot be a tool: in its output, "id" is ${bigint}`],
-  [z.object({ photo: z.instanceof(Uint8Array) }), 'in its output, "photo" is bytes, which JSON does not'],
-  [z.union([z.instanceof(Blob), z.set(z.int())]), 'in its output, its value is a set, which JSON does not'],
-])('createGateway rejects the output of a tool: case %#', async (output, message) => {
-  await expect(serve({ add: tool.output(output).query(() => 1) })).rejects.toThrow(message);
-});
-
-it.each<[meta: object, message: string]>([
-  [{ mcp: { name: 'add it' } }, 'its name is "add it"; use 1 to 128 letters'],
-  [
-    { mcp: { annotations: { readonlyHint: true } } },
-    'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
-  ],
-  [{ mcp: { maxResultBytes: 999 } }, 'Procedure "add": mcp.maxResultBytes is 999; it must be an integer of'],
-  [{ mcp: { enabled: 'yes' } }, 'Procedure "add": mcp.enabled is "yes"; it must be true or false.'],
-  [
-    { mcp: 'add' },
-    'mcp is "add"; it must be true, or an object such as mcp: { description: \'Adds a book.\' }',
-  ],
-])('createGateway rejects a tool with the metadata %j', async (meta, message) => {
-  await expect(serve({ add: t.procedure.meta(meta).mutation(() => 1) })).rejects.toThrow(message);
-});
-
-it.each([
-  [
-    { mcp: mcp({ path: '/trpc/add' }) },
-    'The paths of the procedures "add" below "/trpc" are also paths of routes',
-  ],
+it.each<[options: object, message: string]>([
+  [{ mcp: mcp({ path: '/trpc/add' }) }, 'procedures "add" below "/trpc" are also paths of routes'],
   [{ mcp: mcp({ path: '/v1/add' }) }, '/v1/add is the path of the document or of a route'],
-  [
-    { mcp: mcp({ path: '/trpc' }) },
-    'The tools are served at "/trpc", where another protocol, the document or a route is too.',
-  ],
-  [{ mcp: mcp({ path: '/v1' }) }, 'The tools are served at "/v1", where another'],
-  [
-    { document: { title: 'Pets', version: '1.0.0', path: '/mcp' } },
-    'The tools are served at "/mcp", where another',
-  ],
-  ...['/mcp', 'POST /mcp'].map((key): [object, string] => [
-    { routes: { [key]: () => ({ status: 200, headers: [] }) } },
-    'The tools are served at "/mcp", where another',
-  ]),
+  [{ mcp: mcp({ path: '/trpc' }) }, isTaken('/trpc')],
+  [{ mcp: mcp({ path: '/v1' }) }, isTaken('/v1')],
+  [{ document: { title: 'Pets', version: '1.0.0', path: '/mcp' } }, isTaken('/mcp')],
+  [{ routes: { '/mcp': () => ({ status: 200, headers: [] }) } }, isTaken('/mcp')],
+  [{ routes: { 'POST /mcp': () => ({ status: 200, headers: [] }) } }, isTaken('/mcp')],
   [{ mcp: {} }, 'mcp is {}; it must be mcp(), which trpc-gateway/mcp exports'],
 ])('createGateway rejects a path of tools that is taken: %#', async (options, message) => {
   const add = t.procedure.meta({ openapi: { method: 'POST', path: '/add' }, mcp: true }).mutation(() => 1);
   await expect(serve({ add }, options)).rejects.toThrow(message);
-});
-
-it.each([
-  ['x', 1],
-  ['x', 64],
-  ['Ab-c_9', 1],
-])('the name of a tool may be %j, %i times', async (name, count) => {
-  const add = t.procedure.meta({ mcp: { name: name.repeat(count), description: 'Adds.' } }).query(() => 1);
-  expect(await list({ add })).toMatchObject([{ name: name.repeat(count) }]);
 });
 
 it.each<[options: object, message: string]>([
@@ -143,19 +111,41 @@ const changes = (destructiveHint: boolean, idempotentHint: boolean) => ({
   destructiveHint,
   idempotentHint,
 });
-it.each<[meta: GatewayMeta, type: 'query' | 'mutation' | 'subscription', annotations: object]>([
-  [described, 'subscription', { readOnlyHint: true }],
-  [described, 'query', { readOnlyHint: true }],
-  [described, 'mutation', changes(true, false)],
-  [{ ...described, openapi: { method: 'POST' } }, 'mutation', changes(false, false)],
-  [{ ...described, openapi: { method: 'PUT' } }, 'mutation', changes(true, true)],
+const since = new Date('2026-01-31');
+const sunset = new Date('2027-01-31');
+const summary = { openapi: { summary: 'Sums.' }, mcp: true } as const;
+it.each<[meta: GatewayMeta, listed: object, type?: 'query' | 'mutation' | 'subscription']>([
+  [described, { annotations: { readOnlyHint: true } }, 'subscription'],
+  [described, { annotations: { readOnlyHint: true } }],
+  [described, { annotations: changes(true, false) }, 'mutation'],
+  [{ ...described, openapi: { method: 'POST' } }, { annotations: changes(false, false) }, 'mutation'],
+  [{ ...described, openapi: { method: 'PUT' } }, { annotations: changes(true, true) }, 'mutation'],
   [
     { ...hinted({ destructiveHint: false }), openapi: { method: 'DELETE' } },
+    { annotations: changes(false, true) },
     'mutation',
-    changes(false, true),
   ],
-  [hinted({ readOnlyHint: false }), 'query', { readOnlyHint: false }],
-])('the hints of a tool with the metadata %j, a %s, are %j', async (meta, type, annotations) => {
+  [hinted({ readOnlyHint: false }), { annotations: { readOnlyHint: false } }],
+  [summary, { title: undefined, description: 'Sums.' }],
+  [
+    { openapi: { summary: 'Sum', description: 'Adds numbers.' }, mcp: true },
+    { title: 'Sum', description: 'Adds numbers.' },
+  ],
+  [
+    { openapi: { summary: 'Sum', description: 'Adds.' }, mcp: { title: 'Total', description: 'Counts.' } },
+    { title: 'Total', description: 'Counts.' },
+  ],
+  [{ ...described, openapi: { deprecated: false } }, described.mcp],
+  [{ ...summary, openapi: { ...summary.openapi, deprecated: true } }, { description: 'Deprecated. Sums.' }],
+  [
+    { ...described, openapi: { deprecation: { since } } },
+    { description: 'Deprecated since 2026-01-31. A tool of the tests.' },
+  ],
+  [
+    { ...described, openapi: { deprecation: { since, sunset } } },
+    { description: 'Deprecated since 2026-01-31, and removed on 2027-01-31. A tool of the tests.' },
+  ],
+])('a tool with the metadata %j is listed with %j: %s', async (meta, listed, type = 'query') => {
   const procedure = t.procedure.meta(meta);
   const add = {
     query: () => procedure.query(() => 1),
@@ -165,14 +155,15 @@ it.each<[meta: GatewayMeta, type: 'query' | 'mutation' | 'subscription', annotat
         yield 1;
       }),
   }[type]();
-  expect((await list({ add }))[0]?.annotations).toEqual(annotations);
+  const [entry = {}] = await list({ add });
+  const names = Object.keys(listed);
+  expect(Object.fromEntries(names.map((name) => [name, Reflect.get(entry, name)]))).toEqual(listed);
 });
 
-it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: object, line: string]>([
+it.each<[what: string, procedures: Parameters<typeof t.router>[0], line: string, options?: object]>([
   [
     'without tools',
     { add: t.procedure.query(() => 1), hidden: t.procedure.meta({ mcp: false }).query(() => 1) },
-    {},
     "trpc-gateway: mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool, or choose them in mcp({ tools: ({ path }) => … }).",
   ],
   [
@@ -183,7 +174,6 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
         .query(() => 1),
       wide: tool.input(z.object({ ['a'.repeat(65)]: z.string() })).query(() => 1),
     },
-    {},
     `trpc-gateway: APIs of models reject these names of properties: "filter[id]" of add, "${'a'.repeat(65)}" of wide. Use at most 64 letters, digits and "_", the first of them no digit.`,
   ],
   [
@@ -193,18 +183,16 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
       page: tool.output(z.string().max(80_000)).query(() => ''),
       any: tool.output(z.array(z.string())).query(() => []),
     },
-    {},
     'trpc-gateway: by their schemas, outputs of these tools may be larger than maxResultBytes, and are then cut, or errors: pages. Declare less, or set mcp: { maxResultBytes: … }.',
   ],
   [
     'with names that only MCP allows',
     Object.fromEntries(
-      ['x'.repeat(128), 'books.add', '2nd', 'good'].map((name, at) => [
+      ['x'.repeat(128), 'books.add', '2nd', 'x'.repeat(64), 'x', 'Ab-c_9'].map((name, at) => [
         `t${at}`,
         t.procedure.meta({ mcp: { name, description: 'Adds.' } }).query(() => 1),
       ]),
     ),
-    {},
     `trpc-gateway: APIs of models reject these names of tools: ${'x'.repeat(128)}, books.add, 2nd. Use at most 64 letters, digits, "_" and "-", the first of them a letter or "_", with mcp: { name: … }.`,
   ],
   [
@@ -216,7 +204,6 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
       summed: t.procedure.meta({ mcp: true, openapi: { summary: 'Sums.' } }).query(() => 1),
       old: t.procedure.meta({ openapi: { deprecated: true }, mcp: true }).query(() => 1),
     },
-    {},
     "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books, old. Add mcp: { description: '…' }.",
   ],
   [
@@ -224,7 +211,6 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
     Object.fromEntries(
       Array.from({ length: 12 }, (_, at) => [`t${at}`, t.procedure.meta({ mcp: true }).query(() => 1)]),
     ),
-    {},
     "trpc-gateway: a model chooses a tool by its description, which these tools do not have: t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more. Add mcp: { description: '…' }.",
   ],
   [
@@ -235,10 +221,10 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
       // Another server may serve it, by trpc-to-mcp.
       other: t.procedure.meta({ mcp: { enabled: true } }).query(() => 1),
     },
-    { mcp: undefined },
     'trpc-gateway: these procedures have mcp in their metadata, but createGateway has no option mcp, so there are no tools: add. Add mcp: mcp(), which trpc-gateway/mcp exports, or remove the metadata.',
+    { mcp: undefined },
   ],
-])('createGateway %s writes one line to stderr', async (_what, procedures, options, line) => {
+])('createGateway %s writes one line to stderr', async (_what, procedures, line, options) => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   await serve(procedures, options);
   expect(log.mock.calls.splice(0)).toEqual([[line]]);
@@ -376,19 +362,6 @@ it('an error that is too large is a 413, which is no unexpected error', async ()
   expect(records).toMatchObject([{ error: undefined }]);
 });
 
-it('an observable is a subscription too', async () => {
-  const count = tool.subscription(() =>
-    observable<number>((observer) => {
-      observer.next(1);
-      observer.next(2);
-      observer.complete();
-    }),
-  );
-  expect(await call({ count })).toMatchObject({
-    content: [{ text: '2' }],
-  });
-});
-
 it.each<[what: string, output: () => unknown, produces: string | undefined, error: string]>([
   ['a number as an image', () => 5, 'image/png', 'declares produces: "image/png" but returned 5.'],
   [
@@ -488,23 +461,21 @@ it('an image of 11 MB keeps the process for less time than its Base64 by spread 
   await response.body?.cancel();
 });
 
-it.each<[what: string, output: () => unknown]>([
-  ['a Uint8Array', () => Uint8Array.of(1, 2)],
-  ['a ReadableStream', () => ReadableStream.from([Uint8Array.of(1), Uint8Array.of(2)])],
-])('%s without produces is a resource', async (_what, output) => {
+const octets = { mimeType: 'application/octet-stream', blob: 'AQI=' };
+it.each<[what: string, output: () => unknown, resource: object]>([
+  ['a Uint8Array', () => Uint8Array.of(1, 2), octets],
+  ['a ReadableStream', () => ReadableStream.from([Uint8Array.of(1), Uint8Array.of(2)]), octets],
+  ...['application/json', 'application/ld+json', 'application/xml', 'application/atom+xml', 'text/css'].map(
+    (type): [string, () => Blob, object] => [
+      `a Blob of the type ${type}`,
+      () => new Blob(['{}'], { type }),
+      { mimeType: type, text: '{}' },
+    ],
+  ),
+])('%s without produces is a resource', async (_what, output, resource) => {
   const { content } = await call({ bytes: tool.query(output) });
-  const resource = { mimeType: 'application/octet-stream', blob: 'AQI=', uri: 'tool:bytes/0' };
-  expect(content).toEqual([{ type: 'resource', resource }]);
+  expect(content).toEqual([{ type: 'resource', resource: { uri: 'tool:bytes/0', ...resource } }]);
 });
-
-it.each(['application/json', 'application/ld+json', 'application/xml', 'application/atom+xml', 'text/css'])(
-  'a Blob of the type %s is a resource of text',
-  async (type) => {
-    const file = tool.query(() => new Blob(['{}'], { type }));
-    const { content } = await call({ file });
-    expect(content).toMatchObject([{ type: 'resource', resource: { mimeType: type, text: '{}' } }]);
-  },
-);
 
 const maxResponseSize = 20_000;
 /** The rest of a message: its envelope, names of members, an id and a token of 256 characters. */

@@ -1,5 +1,4 @@
-import { formatProblems, GatewayError, reject, type Problem } from '../../checks/gatewayError.ts';
-import { warn } from '../../http/warnings.ts';
+import { GatewayError, reject, type Problem } from '../../checks/gatewayError.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../schemas/readSchema.ts';
@@ -27,7 +26,6 @@ import { InferredOutput } from '../../schemas/inferredOutput.ts';
 import { portableSchema } from '../../schemas/portableSchema.ts';
 import { writeJsonSchema, type JsonSchema } from '../../schemas/toolSchema.ts';
 import { withCutMember, type ResultLimit } from './resultLimit.ts';
-import { toolWarnings } from './toolWarnings.ts';
 
 /** A procedure that is served as a tool, as read at start. */
 interface Tool {
@@ -60,29 +58,14 @@ export interface ToolCall extends Message {
 export type Tools = ReadonlyMap<string, Tool>;
 
 /**
- * Creates the tools of all procedures with `mcp` in their metadata.
+ * Reads the tools of a router: the procedures with `mcp` in their metadata. Each that cannot be one has a line in `problems`.
  * @param maxBytes the largest response
  * @param maxResultBytes the largest result of tools without a limit of their own
- * @throws {GatewayError} with a line for each procedure that cannot be a tool: the reason and the fix
  */
-export function createTools(
+export function readTools(
   procedures: readonly Procedure[],
   maxBytes: number,
   maxResultBytes: number,
-): Tools {
-  const { tools, problems } = readTools(procedures, maxBytes, maxResultBytes);
-  if (problems.length > 0) {
-    throw new GatewayError(formatProblems(problems).join('\n'), { problems });
-  }
-  for (const sentence of toolWarnings([...tools.values()])) warn(sentence);
-  return tools;
-}
-
-/** Reads the tools of a router, and a line for each procedure that cannot be one. */
-export function readTools(
-  procedures: readonly Procedure[],
-  maxBytes = Infinity,
-  maxResultBytes = Infinity,
 ): { readonly tools: Tools; readonly problems: readonly Problem[] } {
   const served = procedures.filter(({ mcp }) => mcp !== undefined);
   // In an older revision, the head does not say which tool is called, so all are public or none.

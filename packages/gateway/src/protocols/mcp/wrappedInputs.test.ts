@@ -31,6 +31,18 @@ async function serve(...chain: readonly z.ZodType[]) {
 }
 
 const text = { type: 'string' };
+const a = z.object({ a: z.string() });
+const b = z.object({ b: z.string() });
+const c = z.object({ c: z.string() });
+/** The schema of an object with the property `a`. */
+const ofA = { type: 'object', properties: { a: text }, required: ['a'] };
+/** The schema of a union, with a sentence about the properties of its members. */
+const union = (members: string, properties: object, more: object = {}) => ({
+  type: 'object',
+  description: `Its properties are those of one of: ${members}.`,
+  properties,
+  ...more,
+});
 const recursive: z.ZodType = z.lazy(() => z.union([z.string(), z.array(recursive)]));
 
 it.each<[what: string, chain: readonly z.ZodType[], schema: object, value: unknown]>([
@@ -38,25 +50,15 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object, value: unkno
   ['an enumeration', [z.enum(['a', 'b'])], { type: 'string', enum: ['a', 'b'] }, 'b'],
   ['a list', [z.array(z.int())], { type: 'array', items: { type: 'integer' } }, [1, 2]],
   ['null', [z.string().nullable()], { anyOf: [{ type: 'string' }, { type: 'null' }] }, null],
-  [
-    'a text or an object',
-    [z.union([z.string(), z.object({ id: z.string() })])],
-    {
-      anyOf: [
-        { type: 'string' },
-        { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
-      ],
-    },
-    { id: 'a' },
-  ],
+  ['a text or an object', [z.union([z.string(), a])], { anyOf: [text, ofA] }, { a: 'x' }],
   [
     'a chain of texts',
     [z.string().min(2), z.string().max(3)],
     {
-      type: 'string',
+      ...text,
       allOf: [
-        { type: 'string', minLength: 2 },
-        { type: 'string', maxLength: 3 },
+        { ...text, minLength: 2 },
+        { ...text, maxLength: 3 },
       ],
     },
     'abc',
@@ -100,9 +102,9 @@ it.each([
 });
 
 it('the input of a call without arguments is undefined if a member of a union accepts that', async () => {
-  const { call } = await serve(z.union([z.void(), z.object({ id: z.string() })]));
+  const { call } = await serve(z.union([z.void(), a]));
   expect(await call()).toEqual({ text: 'done', message: undefined, input: undefined });
-  expect(await call({ id: 'a' })).toMatchObject({ input: { id: 'a' } });
+  expect(await call({ a: 'x' })).toMatchObject({ input: { a: 'x' } });
 });
 
 it.each<[schema: z.ZodType, args: object | undefined, message: string]>([
@@ -111,8 +113,8 @@ it.each<[schema: z.ZodType, args: object | undefined, message: string]>([
   [z.string(), { text: 'a' }, 'input: is required.'],
   [z.string(), { input: 5 }, 'input: must be a string, not a number.'],
   [z.array(z.boolean()), { input: [true, 'a'] }, 'input.1: must be true or false, not a string.'],
-  [z.tuple([z.object({ id: z.string() })]), { input: [{}] }, 'input.0.id: is required.'],
-  [z.object({ id: z.string() }), {}, 'id: is required.'],
+  [z.tuple([a]), { input: [{}] }, 'input.0.a: is required.'],
+  [a, {}, 'a: is required.'],
 ])('the error of a wrapped input names the argument: case %#', async (schema, args, message) => {
   const { call } = await serve(schema);
   expect(await call(args)).toMatchObject({ message });
@@ -128,57 +130,34 @@ it.each<[what: string, chain: readonly z.ZodType[], inputSchema: object, args: o
   ],
   [
     'a property that one part requires, and a member of the other does not',
-    [
-      z.object({ a: z.string() }),
-      z.union([z.object({ a: z.string().optional(), b: z.string() }), z.object({ c: z.string() })]),
-    ],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a, b; a, c.',
-      properties: { a: text, b: text, c: text },
-      required: ['a'],
-    },
+    [a, z.union([z.object({ a: z.string().optional(), b: z.string() }), c])],
+    union('a, b; a, c', { a: text, b: text, c: text }, { required: ['a'] }),
     { a: 'x', c: 'y' },
   ],
   ['an object of any properties', [z.looseObject({})], { type: 'object', properties: {} }, { a: [1] }],
   [
     'an object or a record',
     [z.union([z.strictObject({ name: z.string() }), z.record(z.string(), z.int())])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: name; any names.',
-      properties: { name: { anyOf: [text, { type: 'integer' }] } },
-      additionalProperties: { type: 'integer' },
-    },
+    union(
+      'name; any names',
+      { name: { anyOf: [text, { type: 'integer' }] } },
+      { additionalProperties: { type: 'integer' } },
+    ),
     { name: 1, other: 2 },
   ],
   [
     'a strict object or another',
-    [z.union([z.strictObject({ a: z.string() }), z.strictObject({ b: z.string() })])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a; b.',
-      properties: { a: text, b: text },
-      additionalProperties: false,
-    },
+    [z.union([a.strict(), b.strict()])],
+    union('a; b', { a: text, b: text }, { additionalProperties: false }),
     { b: 'x' },
   ],
   [
     'an object that keeps others, or another',
-    [z.union([z.object({ a: z.string() }).catchall(z.string()), z.object({ b: z.int() })])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a; b.',
-      properties: { a: text, b: { anyOf: [text, { type: 'integer' }] } },
-    },
+    [z.union([a.catchall(z.string()), z.object({ b: z.int() })])],
+    union('a; b', { a: text, b: { anyOf: [text, { type: 'integer' }] } }),
     { a: 'x', b: 'y' },
   ],
-  [
-    'an object with a part of any value',
-    [z.object({ a: z.string() }).and(z.any())],
-    { type: 'object', properties: { a: text }, required: ['a'] },
-    { a: 'x' },
-  ],
+  ['an object with a part of any value', [a.and(z.any())], ofA, { a: 'x' }],
   [
     'a discriminated union',
     [
@@ -204,62 +183,33 @@ it.each<[what: string, chain: readonly z.ZodType[], inputSchema: object, args: o
   ],
   [
     'a union with an input that is absent',
-    [z.union([z.object({ id: z.string() }), z.object({ all: z.literal(true) }), z.undefined()])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: id; all = true.',
-      properties: { id: text, all: { type: 'boolean', description: 'Must be true.' } },
-    },
+    [z.union([a, z.object({ all: z.literal(true) }), z.undefined()])],
+    union('a; all = true', { a: text, all: { type: 'boolean', description: 'Must be true.' } }),
     { all: true },
   ],
   [
     'a union that says all by its properties',
-    [z.union([z.object({ id: z.string() }), z.object({ id: z.boolean() })])],
-    { type: 'object', properties: { id: { anyOf: [text, { type: 'boolean' }] } }, required: ['id'] },
-    { id: true },
+    [z.union([a, z.object({ a: z.boolean() })])],
+    { ...ofA, properties: { a: { anyOf: [text, { type: 'boolean' }] } } },
+    { a: true },
   ],
   [
     'a chain with a union',
-    [z.object({ name: z.string() }), z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: name, a; name, b.',
-      properties: { name: text, a: text, b: text },
-      required: ['name'],
-    },
-    { name: 'x', b: 'y' },
+    [c, z.union([a, b])],
+    union('c, a; c, b', { c: text, a: text, b: text }, { required: ['c'] }),
+    { c: 'x', b: 'y' },
   ],
   [
     'two unions with one name',
-    [
-      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
-      z.union([z.object({ a: z.boolean() }), z.object({ c: z.string() })]),
-    ],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a; a, c; b, a; b, c.',
-      properties: { a: { anyOf: [text, { type: 'boolean' }] }, b: text, c: text },
-    },
+    [z.union([a, b]), z.union([z.object({ a: z.boolean() }), c])],
+    union('a; a, c; b, a; b, c', { a: { anyOf: [text, { type: 'boolean' }] }, b: text, c: text }),
     { b: 'x', c: 'y' },
   ],
-  [
-    'an object that may be null',
-    [z.object({ a: z.string() }).nullable()],
-    { type: 'object', properties: { a: text }, required: ['a'] },
-    { a: 'x' },
-  ],
+  ['an object that may be null', [a.nullable()], ofA, { a: 'x' }],
   [
     'a union behind a reference',
-    [
-      z.lazy(() =>
-        z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]).meta({ id: 'Either' }),
-      ),
-    ],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a; b.',
-      properties: { a: text, b: text },
-    },
+    [z.lazy(() => z.union([a, b]).meta({ id: 'Either' }))],
+    union('a; b', { a: text, b: text }),
     { b: 'x' },
   ],
   [
@@ -287,10 +237,7 @@ it.each<[what: string, chain: readonly z.ZodType[], inputSchema: object, args: o
 );
 
 it('a chain of inputs has the schema of other properties that one of them keeps', async () => {
-  const { call, inputSchema } = await serve(
-    z.object({ a: z.string() }),
-    z.object({ b: z.string() }).catchall(z.string()),
-  );
+  const { call, inputSchema } = await serve(a, b.catchall(z.string()));
   expect(inputSchema).toMatchObject({ required: ['a', 'b'], additionalProperties: { type: 'string' } });
   const args = { a: 'x', b: 'y', c: 'z' };
   expect(await call(args)).toMatchObject({ text: 'done', input: args });
@@ -299,7 +246,7 @@ it('a chain of inputs has the schema of other properties that one of them keeps'
 it('a property that a strict member of a union rejects is possible if another part of an intersection keeps it', async () => {
   const { call, inputSchema } = await serve(
     z
-      .union([z.object({ a: z.string() }).catchall(z.number()), z.strictObject({ b: z.boolean() })])
+      .union([a.catchall(z.number()), z.strictObject({ b: z.boolean() })])
       .and(z.looseObject({ c: z.string() })),
   );
   expect(inputSchema).toMatchObject({ type: 'object', required: ['c'] });
@@ -310,12 +257,9 @@ it('a property that a strict member of a union rejects is possible if another pa
 
 it('the description of a union has those of its members', async () => {
   const { inputSchema } = await serve(
-    z.union([
-      z.object({ id: z.string() }).describe('one animal'),
-      z.object({ kind: z.literal('all') }).describe('all animals'),
-    ]),
+    z.union([a.describe('one animal'), z.object({ kind: z.literal('all') }).describe('all animals')]),
   );
   expect(inputSchema).toMatchObject({
-    description: 'Its properties are those of one of: id (one animal); kind = "all" (all animals).',
+    description: 'Its properties are those of one of: a (one animal); kind = "all" (all animals).',
   });
 });

@@ -3,6 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/errorFormat.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
+import type { Policy } from '../../calls/policy.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { trpcToOpenApiErrors } from '../../trpcToOpenApi/trpcToOpenApi.ts';
@@ -30,10 +31,7 @@ const thrown = {
 };
 const kinds = Object.keys(thrown) as (keyof typeof thrown)[];
 const fail = t.procedure.input(z.object({ kind: z.enum(kinds) })).output(z.string());
-const own = t.procedure
-  .errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus: 451 } }))
-  .input(z.object({ kind: z.enum(kinds) }))
-  .output(z.string());
+const at = (path: `/${string}`) => ({ openapi: { method: 'GET', path, successStatus: [200, 202] } }) as const;
 interface Call {
   readonly ctx: { readonly response: ResponseControls };
   readonly input: { readonly kind: keyof typeof thrown };
@@ -51,12 +49,12 @@ const Order = z.object({
   barcode: z.bigint().max(5n).optional(),
 });
 const router = t.router({
-  fail: fail.meta({ openapi: { method: 'GET', path: '/fail', successStatus: [200, 202] } }).query(throwKind),
-  declares: fail
-    .errors(errors)
-    .meta({ openapi: { method: 'GET', path: '/declares', successStatus: [200, 202] } })
+  fail: fail.meta(at('/fail')).query(throwKind),
+  declares: fail.errors(errors).meta(at('/declares')).query(throwKind),
+  own: fail
+    .errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus: 451 } }))
+    .meta(at('/own'))
     .query(throwKind),
-  own: own.meta({ openapi: { method: 'GET', path: '/own', successStatus: [200, 202] } }).query(throwKind),
   order: t.procedure
     .meta({ openapi: { method: 'POST', path: '/orders', in: { barcode: 'query' } } })
     .input(Order)
@@ -99,6 +97,7 @@ const targets: readonly (readonly [target: string, init?: RequestInit])[] = [
   ['unknown'],
   ['fail', { method: 'DELETE' }],
 ];
+const completing = (complete: NonNullable<Policy['complete']>) => ({ policies: [{ complete }] });
 const variants: readonly (readonly [string, Options])[] = [
   ['no further options', {}],
   ['mapError to a declared error', { mapError: () => errors.LOCKED() }],
@@ -107,14 +106,8 @@ const variants: readonly (readonly [string, Options])[] = [
     { mapError: () => new TRPCError({ code: 'BAD_GATEWAY', message: 'Try later.' }) },
   ],
   ['a responseMeta of tRPC with a status', { trpc: { responseMeta: () => ({ status: 404 }) } }],
-  [
-    'a policy that changes the status',
-    { policies: [{ complete: (_, response) => void (response.status = 410) }] },
-  ],
-  [
-    'a policy with a status of no code',
-    { policies: [{ complete: (_, response) => void (response.status = 599) }] },
-  ],
+  ['a policy that changes the status', completing((_, response) => void (response.status = 410))],
+  ['a policy with a status of no code', completing((_, response) => void (response.status = 599))],
 ];
 
 it.each(
@@ -144,23 +137,19 @@ it.each([
 });
 
 it('a policy that hides a 409 as 404 replaces the code and the message too', async () => {
-  const policies = [{ complete: (_: unknown, response: { status: number }) => void (response.status = 404) }];
-  expect(await send('fail?kind=expected', { policies })).toEqual({
+  const options = completing((_, response) => void (response.status = 404));
+  expect(await send('fail?kind=expected', options)).toEqual({
     status: 404,
     body: { code: 'NOT_FOUND', message: 'Not found', status: 404 },
   });
 });
 
 it('a policy that changes the status and the body of an error keeps its own body', async () => {
-  const policies = [
-    {
-      complete: (_: unknown, response: { status: number; body: unknown }) => {
-        response.status = 404;
-        response.body = '{"own":true}';
-      },
-    },
-  ];
-  expect(await send('fail?kind=expected', { policies })).toEqual({ status: 404, body: { own: true } });
+  const options = completing((_, response) => {
+    response.status = 404;
+    response.body = '{"own":true}';
+  });
+  expect(await send('fail?kind=expected', options)).toEqual({ status: 404, body: { own: true } });
 });
 
 const order = (body: object) => ({

@@ -3,23 +3,16 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Telemetry } from '../../calls/telemetry.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
-import type { RestMeta } from '../../procedures/meta.ts';
-import { t, testGateway } from '../../testing/testGateway.ts';
-
-const echo = (meta: RestMeta, input: z.ZodType) =>
-  t.procedure
-    .meta({ openapi: meta })
-    .input(input)
-    .query(({ input: value, ctx }) => {
-      ctx.response.nextCursor = 'c2';
-      return value;
-    });
+import { echo, t, testGateway } from '../../testing/testGateway.ts';
 
 const router = t.router({
-  list: echo(
-    { method: 'GET', path: '/pets', pagination: { cursor: 'after' } },
-    z.object({ after: z.string().optional() }),
-  ),
+  list: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/pets', pagination: { cursor: 'after' } } })
+    .input(z.object({ after: z.string().optional() }))
+    .query(({ ctx }) => {
+      ctx.response.nextCursor = 'c2';
+      return {};
+    }),
   find: echo({ method: 'GET', path: '/Pets/{name}' }, z.object({ name: z.string() })),
   photo: echo({ method: 'GET', path: '/pets/Photo-{name}.jpg' }, z.object({ name: z.string() })),
   file: echo({ method: 'GET', path: '/files/{+path}' }, z.object({ path: z.string() })),

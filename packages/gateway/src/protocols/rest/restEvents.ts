@@ -1,15 +1,15 @@
 import type { TRPCError } from '@trpc/server';
-import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { isTrackedEnvelope } from '../../http/trackedEnvelope.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { discardNext } from '../../http/asyncValues.ts';
 import { unref } from '../../http/eventLoop.ts';
-import { isAsyncIterable, type BodyStream } from '../../http/response.ts';
+import type { BodyStream } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import { resyncId } from '../../procedures/resync.ts';
 import { revokedError } from '../../auth/credentialWatch.ts';
 import type { CallContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
+import { subscriptionIterator } from '../subscriptionIterator.ts';
 
 interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
@@ -48,11 +48,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     return id === undefined ? errorEvent(body) : `event: resync\nid: ${id}\ndata: ${body}\n\n`;
   };
   try {
-    const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
-    if (!isAsyncIterable(events)) {
-      throw new Error('The subscription returned neither an async iterable nor an observable.');
-    }
-    const iterator = events[Symbol.asyncIterator]();
+    const iterator = subscriptionIterator(output, context);
     let first: Promise<IteratorResult<unknown>> | undefined = Promise.resolve(iterator.next());
     const timeout = new Promise<boolean>((resolve) => {
       unref(setTimeout(resolve, firstEventWaitMs, false));

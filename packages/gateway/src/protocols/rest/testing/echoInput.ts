@@ -1,18 +1,9 @@
+import { shown } from '@petstore/testing/shown';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { GatewayOptions } from '../../../assembly/options.ts';
 import type { RestMeta } from '../../../procedures/meta.ts';
 import { t, testGateway } from '../../../testing/testGateway.ts';
-
-/** Returns a value as JSON, with the types that JSON lacks, and files, by name. */
-function describeValue(value: unknown): unknown {
-  if (value instanceof Date) return `Date(${value.getTime()})`;
-  if (value instanceof File) return value.name;
-  if (typeof value === 'bigint' || value === undefined) return `${typeof value}(${value})`;
-  if (Array.isArray(value)) return value.map(describeValue);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, describeValue(each)]));
-}
 
 /** Creates a gateway of one procedure, which returns its input. */
 export function echoGateway(
@@ -26,7 +17,7 @@ export function echoGateway(
       t.procedure.meta({ openapi }),
     )
     .output(z.unknown());
-  const resolve = ({ input }: { readonly input: unknown }) => describeValue(input);
+  const resolve = ({ input }: { readonly input: unknown }) => shown(input);
   const isSafe = openapi.method === 'GET';
   return testGateway(t.router({ echo: isSafe ? procedure.query(resolve) : procedure.mutation(resolve) }), {
     onResponse: () => {},
@@ -34,23 +25,18 @@ export function echoGateway(
   });
 }
 
-/** Sends an input to such a gateway: a body that is an object as JSON, and a text as a form. */
+/** Sends an input to such a gateway: a body that is no form as JSON. */
 export async function sendInput(
   { fetch }: Awaited<ReturnType<typeof echoGateway>>,
   { method = 'POST' }: RestMeta,
   target: string,
   { body, headers }: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {},
 ) {
-  const isForm = typeof body === 'string';
-  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
-  const isEncoded = isForm || body instanceof FormData || body === undefined;
+  const isForm = body instanceof FormData || body instanceof URLSearchParams;
   const response = await fetch(`http://localhost/v1${target}`, {
     method,
-    body: isEncoded ? (body ?? null) : JSON.stringify(body),
-    headers: {
-      ...(body !== undefined && !(body instanceof FormData) && { 'content-type': type }),
-      ...headers,
-    },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    headers: { ...(body !== undefined && !isForm && { 'content-type': 'application/json' }), ...headers },
   });
   return { status: response.status, body: await response.json() };
 }
