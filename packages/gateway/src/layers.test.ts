@@ -35,23 +35,16 @@ const order = [
   'command',
 ];
 
+/** The folders below a folder, but some. */
+const below = (folder: string, ...but: readonly string[]) =>
+  order.slice(0, order.indexOf(folder)).filter((each) => !but.includes(each));
+
 /** Folders whose users or whose dependencies are fewer than their place in the order allows. `.` has the entry points. */
 const limited: Readonly<Record<string, readonly string[]>> = {
-  operations: ['http', 'checks', 'schemas', 'procedures'],
-  state: ['http', 'checks', 'procedures'],
-  'protocols/trpc': ['http', 'procedures', 'calls', 'state', 'auth', 'policies', 'protocols'],
-  'protocols/mcp': [
-    'http',
-    'checks',
-    'schemas',
-    'procedures',
-    'calls',
-    'operations',
-    'state',
-    'auth',
-    'policies',
-    'protocols',
-  ],
+  operations: below('calls'),
+  state: below('calls', 'schemas'),
+  'protocols/trpc': below('protocols/rest', 'checks', 'schemas', 'operations', 'auth/schemes', 'openapi'),
+  'protocols/mcp': below('protocols/rest', 'auth/schemes', 'openapi'),
   'adapters/serve': ['http', 'checks'],
   'adapters/fetch': ['http', 'adapters/serve'],
   'adapters/node': ['http', 'adapters/serve'],
@@ -59,22 +52,11 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   'adapters/bun': ['http', 'checks', 'adapters/serve'],
   client: ['http'],
   // `protocols/mcp` is an entry point of its own, which nothing loads unless it is passed as an option.
-  assembly: order.slice(0, order.indexOf('protocols/mcp')),
-  '.': [...order.slice(0, order.indexOf('protocols/mcp')), 'adapters/fetch', 'assembly'],
-  trpcToOpenApi: [
-    'http',
-    'checks',
-    'schemas',
-    'procedures',
-    'operations',
-    'openapi',
-    'protocols',
-    'assembly',
-    '.',
-  ],
+  assembly: below('protocols/mcp'),
+  '.': [...below('protocols/mcp'), 'adapters/fetch', 'assembly'],
+  trpcToOpenApi: [...below('calls'), 'operations', 'openapi', 'protocols', 'assembly', '.'],
 };
-const isForbidden = (from: string, to: string) =>
-  from !== to && !(limited[from] ?? order.slice(0, order.indexOf(from))).includes(to);
+const isForbidden = (from: string, to: string) => from !== to && !(limited[from] ?? below(from)).includes(to);
 
 const folders = readdirSync(source, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !join(entry.parentPath, entry.name).includes('testing'))
@@ -85,9 +67,11 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$|(^|\/)testing\//.test(file),
 );
 
+const textOf = (file: string) => readFileSync(join(source, file), 'utf8');
+
 /** Returns the files of `src` that a file imports by value or by type, relative to `src`. */
 function importsOf(file: string): readonly string[] {
-  const text = readFileSync(join(source, file), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const text = textOf(file).replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
   return [...imports].map(([, path = '']) => normalize(join(dirname(file), path)));
 }
@@ -110,16 +94,14 @@ describe('packages/gateway/src', () => {
   });
 
   it('only the scheme jwt imports the optional peer jose, and nothing imports the scheme', () => {
-    const text = (file: string) => readFileSync(join(source, file), 'utf8');
     const jwt = 'auth/schemes/jwt.ts';
-    expect(files.filter((file) => /from 'jose'/.test(text(file)))).toEqual([jwt]);
+    expect(files.filter((file) => /from 'jose'/.test(textOf(file)))).toEqual([jwt]);
     expect([...imports].filter(([, targets]) => targets.includes(jwt))).toEqual([]);
   });
 
   it('no published file starts a program, or runs text as code', () => {
-    const text = (file: string) => readFileSync(join(source, file), 'utf8');
     const runs = /node:(?:child_process|vm)'|\beval\(|\bnew Function\(/;
-    expect(files.filter((file) => runs.test(text(file)))).toEqual([]);
+    expect(files.filter((file) => runs.test(textOf(file)))).toEqual([]);
   });
 
   it('docs/architecture.md shows every folder and names only files that exist', () => {

@@ -16,10 +16,7 @@ function create(options: object, procedures: Parameters<typeof t.router>[0] = {}
 }
 
 async function messageOf(gateway: Promise<unknown>): Promise<string> {
-  const error = await gateway.then(
-    () => undefined,
-    (caught: unknown) => caught,
-  );
+  const error = await gateway.catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(GatewayError);
   // What Node prints at the end of a process that does not catch it.
   expect(inspect(error)).not.toContain('problems');
@@ -99,10 +96,6 @@ it.each<[options: object, sentence: string]>([
     '"batching" is not an option of trpc; its options are allowBatching, allowMethodOverride, maxBatchSize, responseMeta, onError.',
   ],
   [
-    { cors: { origins: ['https://a.example'], credential: true } },
-    '"credential" is not an option of cors; did you mean "credentials"?',
-  ],
-  [
     { document: { title: 'a', version: '1', license: { name: 'MIT', identifer: 'MIT' } } },
     '"identifer" is not an option of document.license; did you mean "identifier"?',
   ],
@@ -122,16 +115,8 @@ it.each<[options: object, sentence: string]>([
     `document.openapi is "3.0"; it must be '3.1' or '3.2'.`,
   ],
   [
-    { rateLimit: { calls: '100', windowMs: 60_000 } },
-    'rateLimit.calls is "100"; it must be a positive integer.',
-  ],
-  [
     { callTimeoutMs: '30s' },
     'callTimeoutMs is "30s"; it must be a positive number, or Infinity for no limit.',
-  ],
-  [
-    { publicUrl: 'localhost:3000' },
-    'publicUrl is "localhost:3000"; it must be an absolute http or https URL, or a path such as /api, without query or fragment.',
   ],
   [
     { document: { title: 'Pets', version: '1.0.0', securitySchemes: { bearer: 'http' } } },
@@ -176,7 +161,6 @@ it.each<[options: object, sentence: string]>([
     'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
   ],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
-  [{ compression: 'gzip' }, 'compression is "gzip"; it must be true or false.'],
   [{ compression: { level: 9 } }, 'compression is {"level":9}; it must be true or false.'],
   [
     { cors: { origins: ['*'] } },
@@ -184,6 +168,13 @@ it.each<[options: object, sentence: string]>([
   ],
   [{ maxQueueMs: 0 }, 'maxQueueMs is 0; it must be a positive number, or Infinity for no limit.'],
   [{ trpc: { onError: 'log' } }, 'trpc.onError is "log"; it must be a function.'],
+  [{ restBasePath: 'api' }, 'restBasePath is "api"; it must start with a slash, such as "/api".'],
+  [{ restBasePath: '' }, 'restBasePath is ""; it must start with a slash, such as "/".'],
+  [{ trpcBasePath: 'trpc' }, 'trpcBasePath is "trpc"; it must start with a slash, such as "/trpc".'],
+  [
+    { document: { title: 'Pets', version: '1.0.0', path: 'api.json' } },
+    'document.path is "api.json"; it must start with a slash, such as "/api.json".',
+  ],
 ])(
   'createGateway rejects unknown and missing options, and those of a wrong type: %j',
   async (options, sentence) => {
@@ -209,28 +200,8 @@ it.each<[sentence: string, create: () => unknown]>([
     () => custom({ name: 'a', read: () => null, challenge: 'A', document: { type: 'http' } } as never),
   ],
   [
-    '"header" is not an option of bearer; its options are verify, scopes, realm, name, noun, protectedResource.',
-    () => bearer({ verify, header: 'X-Key' } as never),
-  ],
-  [
     '"verfy" is not an option of bearer; did you mean "verify"?\nbearer.verify is undefined; it must be a function.',
     () => bearer({ verfy: verify } as never),
-  ],
-  [
-    '"header" is not an option of custom; its options are verify, scopes, realm, name, read, challenge, document.',
-    () =>
-      custom({
-        name: 'a',
-        read: verify,
-        verify,
-        challenge: 'A',
-        document: { type: 'http' },
-        header: 'a',
-      } as never),
-  ],
-  [
-    '"algorithm" is not an option of jwt; did you mean "algorithms"?',
-    () => jwt({ ...issuer, algorithm: 'RS256' } as never),
   ],
   ...[['HS256'], []].map((algorithms): [string, () => unknown] => [
     `jwt.algorithms is ${JSON.stringify(algorithms)}; it must be a list of one or more of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519, and no other.`,

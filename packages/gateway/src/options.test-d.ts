@@ -5,7 +5,7 @@ import type { Fetch } from './adapters/fetch/fetch.ts';
 import { createGateway } from './gateway.ts';
 import { apiKey } from './auth/schemes/apiKey.ts';
 import { bearer } from './auth/schemes/bearer.ts';
-import { jwt, type AccessTokenClaims } from './auth/schemes/jwt.ts';
+import { jwt, type AccessTokenClaims, type JwtClaims } from './auth/schemes/jwt.ts';
 import type { Policy } from './calls/policy.ts';
 import type { Scheme } from './calls/scheme.ts';
 import type { GatewayMeta } from './procedures/meta.ts';
@@ -51,32 +51,6 @@ test('createContext infers the type of identity from the schemes', async () => {
       return {};
     },
   });
-  const issued = { issuer: 'a', audience: 'b', jwksUri: 'https://a.example/jwks' };
-  await createGateway({
-    ...served,
-    authentication: jwt(issued),
-    createContext({ identity }) {
-      expectTypeOf(identity?.sub).toEqualTypeOf<string | undefined>();
-      return {};
-    },
-  });
-  await createGateway({
-    ...served,
-    authentication: jwt({ ...issued, type: 'at+jwt' }),
-    createContext({ identity }) {
-      expectTypeOf(identity).toEqualTypeOf<AccessTokenClaims | undefined>();
-      return {};
-    },
-  });
-  expectTypeOf(jwt({ ...issued, type: 'at+jwt', verify: (claims) => ({ user: claims.sub }) })).toEqualTypeOf<
-    Scheme<{ user: string }>
-  >();
-  expectTypeOf(jwt({ ...issued, type: 'jwt', verify: ({ sub }) => ({ user: sub }) })).toEqualTypeOf<
-    Scheme<{ user: string | undefined }>
-  >();
-  expectTypeOf(jwt<{ user: string }>({ ...issued, verify: ({ sub = '' }) => ({ user: sub }) })).toEqualTypeOf<
-    Scheme<{ user: string }>
-  >();
   await createGateway({
     ...served,
     // All schemes of a list return the same type.
@@ -89,6 +63,22 @@ test('createContext infers the type of identity from the schemes', async () => {
       return {};
     },
   });
+});
+
+test('jwt is a scheme of the claims, or of what verify returns', () => {
+  const issued = { issuer: 'a', audience: 'b', jwksUri: 'https://a.example/jwks' };
+  expectTypeOf(jwt(issued)).toEqualTypeOf<Scheme<JwtClaims>>();
+  expectTypeOf(jwt({ ...issued, type: 'at+jwt' })).toEqualTypeOf<Scheme<AccessTokenClaims>>();
+  type User = { user: string };
+  expectTypeOf(jwt({ ...issued, type: 'at+jwt', verify: ({ sub }) => ({ user: sub }) })).toEqualTypeOf<
+    Scheme<User>
+  >();
+  expectTypeOf(jwt({ ...issued, type: 'jwt', verify: ({ sub }) => ({ user: sub }) })).toEqualTypeOf<
+    Scheme<{ user: string | undefined }>
+  >();
+  expectTypeOf(jwt<User>({ ...issued, verify: ({ sub = '' }) => ({ user: sub }) })).toEqualTypeOf<
+    Scheme<User>
+  >();
 });
 
 test('tools of mcp() sees the metadata of procedures with the type that it is given', async () => {

@@ -4,14 +4,14 @@ import { expect, onTestFinished, TestRunner, vi } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { startService } from './startService.ts';
 import { firstBytesOf, rawRequest, rawSocket, upgradeRequest } from './wire/rawSocket.ts';
-import type { Running, StartOptions } from './trpc/start.ts';
+import type { Running } from './trpc/rpcServers.ts';
 import { frame, FrameReader } from '@petstore/testing/webSocketFrames';
 
 /** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
   readonly reason: string;
-  readonly options?: StartOptions;
+  readonly options?: { readonly maxBodySize?: number };
   /** Resolves with what a client observes. */
   readonly observe: (running: Running) => Promise<unknown>;
   /** The expected result of `observe`, by adapter. An adapter that is missing has no such feature. */

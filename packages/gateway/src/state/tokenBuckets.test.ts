@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTokenBuckets, createSharedTokenBuckets } from './tokenBuckets.ts';
 import { takeTokens } from './takeTokens.ts';
 import { memoryState } from './memoryState.ts';
@@ -56,83 +56,56 @@ const line =
 
 const quiet = () => printer().mockImplementation(() => {});
 
-/** Expects these lines on stderr. */
-const expectPrinted = (lines: readonly string[]) => {
-  expect(printer().mock.calls.map(([text]) => String(text))).toEqual(lines);
+/** Returns the lines on stderr since the last call. */
+const printed = () => {
+  const texts = printer().mock.calls.map(([text]) => String(text));
   printer().mockClear();
+  return texts;
 };
 
-describe('createSharedTokenBuckets', () => {
-  it('shared token buckets count across processes, and separately for each option', () => {
-    const state = memoryState();
-    const first = createSharedTokenBuckets('rateLimit', state, bucket);
-    const second = createSharedTokenBuckets('rateLimit', state, bucket);
-    expect(first('a', 7)).toMatchObject({ isTaken: true, left: 3 });
-    expect(second('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
-    expect(second('b', 10)).toMatchObject({ isTaken: true });
-    expect(createSharedTokenBuckets('failedAttempts', state, bucket)('a', 10)).toMatchObject({
-      isTaken: true,
-    });
-  });
-
-  it.each([
-    [
-      'throws',
-      () => {
-        throw unreachable;
-      },
-    ],
-    ['rejects', async () => Promise.reject(unreachable)],
-  ])(
-    'shared token buckets count in each process while the state %s, log it once, and use the state again later',
-    async (_how, take) => {
-      quiet();
-      const shared = memoryState();
-      const state: State = { ...shared, take: vi.fn(take) };
-      const first = createSharedTokenBuckets('rateLimit', state, bucket);
-      expect(await first('a', 10)).toMatchObject({ isTaken: true, left: 0 });
-      expect(await first('a', 1)).toMatchObject({ isTaken: false });
-      // For a second, no other call uses the state.
-      expect(state.take).toHaveBeenCalledTimes(1);
-      vi.advanceTimersByTime(1000);
-      expect(await first('a', 0)).toMatchObject({ left: 1 });
-      expect(state.take).toHaveBeenCalledTimes(2);
-      vi.advanceTimersByTime(1000);
-      vi.mocked(state.take).mockImplementation(shared.take);
-      expect(await first('a', 4)).toMatchObject({ isTaken: true, left: 6 });
-      expect(await first('a', 4)).toMatchObject({ isTaken: true, left: 2 });
-      expectPrinted([line]);
+it.each([
+  [
+    'throws',
+    () => {
+      throw unreachable;
     },
-  );
-
-  it('one call at a time uses a state that did not respond, while the others count in each process', async () => {
-    quiet();
-    const take = vi.fn(async () => new Promise<never>(() => {}));
-    const first = createSharedTokenBuckets('rateLimit', { ...memoryState(), take }, bucket);
-    const unanswered = first('a', 1);
-    await vi.advanceTimersByTimeAsync(2000);
-    const retry = first('a', 1);
-    expect([first('a', 1), first('a', 1)]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
-    expect(take).toHaveBeenCalledTimes(2);
-    await vi.advanceTimersByTimeAsync(1000);
-    expect([await unanswered, await retry]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
-    expectPrinted([line]);
-  });
-
-  it('shared token buckets log a second outage of the state', async () => {
+  ],
+  ['rejects', async () => Promise.reject(unreachable)],
+])(
+  'shared token buckets count in each process while the state %s, log each outage once, and use the state again later',
+  async (_how, take) => {
     quiet();
     const shared = memoryState();
-    let isDown = true;
-    const state: State = {
-      ...shared,
-      take: async (...args) => (isDown ? Promise.reject(unreachable) : shared.take(...args)),
-    };
-    const take = createSharedTokenBuckets('rateLimit', state, bucket);
-    for (const down of [true, false, true]) {
-      isDown = down;
-      expect(await take('a', 1)).toMatchObject({ isTaken: true });
-      vi.advanceTimersByTime(1000);
-    }
-    expectPrinted([line, line]);
-  });
+    const state: State = { ...shared, take: vi.fn(take) };
+    const first = createSharedTokenBuckets('rateLimit', state, bucket);
+    expect(await first('a', 10)).toMatchObject({ isTaken: true, left: 0 });
+    expect(await first('a', 1)).toMatchObject({ isTaken: false });
+    // For a second, no other call uses the state.
+    expect(state.take).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1000);
+    expect(await first('a', 0)).toMatchObject({ left: 1 });
+    expect(state.take).toHaveBeenCalledTimes(2);
+    vi.advanceTimersByTime(1000);
+    vi.mocked(state.take).mockImplementation(shared.take);
+    expect(await first('a', 4)).toMatchObject({ isTaken: true, left: 6 });
+    expect(await first('a', 4)).toMatchObject({ isTaken: true, left: 2 });
+    expect(printed()).toEqual([line]);
+    vi.mocked(state.take).mockImplementation(take);
+    await first('a', 0);
+    expect(printed()).toEqual([line]);
+  },
+);
+
+it('one call at a time uses a state that did not respond, while the others count in each process', async () => {
+  quiet();
+  const take = vi.fn(async () => new Promise<never>(() => {}));
+  const first = createSharedTokenBuckets('rateLimit', { ...memoryState(), take }, bucket);
+  const unanswered = first('a', 1);
+  await vi.advanceTimersByTimeAsync(2000);
+  const retry = first('a', 1);
+  expect([first('a', 1), first('a', 1)]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
+  expect(take).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect([await unanswered, await retry]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
+  expect(printed()).toEqual([line]);
 });

@@ -1,20 +1,18 @@
 import { expect, it } from 'vitest';
 import { adapterDifferences } from '../adapterDifferences.ts';
 import { adapterOfRun } from '../adapters.ts';
-import { serveGateway } from '../trpc/gatewayServer.ts';
-import { serveOfficial } from '../trpc/officialServer.ts';
-import { startWith } from '../trpc/start.ts';
+import { serveGateway, serveOfficial, startRpc } from '../trpc/rpcServers.ts';
 
 const adapter = adapterOfRun();
 const ownDifferences = adapterDifferences.filter(({ observed }) => adapter in observed);
 
 it.each(ownDifferences)(`${adapter} handles $name as listed`, async ({ options, observe, observed }) => {
-  expect(await observe(await startWith(serveGateway)(options))).toEqual(observed[adapter]);
+  expect(await observe(await startRpc(serveGateway, options))).toEqual(observed[adapter]);
 });
 
 it.runIf(adapter === 'uws').each(adapterDifferences.filter(({ official }) => official !== undefined))(
   'tRPC’s own adapters handle $name as listed',
   async ({ options, observe, official }) => {
-    expect(await observe(await startWith(serveOfficial)(options))).toEqual(official);
+    expect(await observe(await startRpc(serveOfficial, options))).toEqual(official);
   },
 );

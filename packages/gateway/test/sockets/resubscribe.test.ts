@@ -5,7 +5,7 @@ import { freePort } from '@petstore/testing/freePort';
 import { createTRPCClient, createWSClient, wsLink, type TRPCClient } from '@trpc/client';
 import { initTRPC, tracked } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { needs, serve } from '../servers.ts';
@@ -110,42 +110,39 @@ async function subscribe(trpc: TRPCClient<Router>, names: readonly string[], fil
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `topic ${index}`);
 
-beforeEach(() => needs('WebSockets'));
+const [count, restarts] = everyForm ? [2000, 3] : [300, 2];
 
-describe('wsLink after a restart of the server', () => {
-  const [count, restarts] = everyForm ? [2000, 3] : [300, 2];
-
-  it(`${count} tracked subscriptions of one WebSocket resume after each of ${restarts} restarts, and receive each event once`, async () => {
-    const { restart, stop, topics, trpc } = await startRestartable();
-    const names = namesOf(count);
-    const { received, errors } = await subscribe(trpc, names, 'x'.repeat(200));
-    const expected: string[] = [];
-    const publish = (event: string) => {
-      expected.push(event);
-      topics.publish(names, event);
-    };
-    const allReceived = () =>
-      until(() => {
-        const behind = names.filter((name) => received.get(name)?.length !== expected.length);
-        expect([behind.length, errors]).toEqual([0, []]);
-      });
-    publish('first');
+it(`${count} tracked subscriptions of one wsLink resume after each of ${restarts} restarts, and receive each event once`, async () => {
+  needs('WebSockets');
+  const { restart, stop, topics, trpc } = await startRestartable();
+  const names = namesOf(count);
+  const { received, errors } = await subscribe(trpc, names, 'x'.repeat(200));
+  const expected: string[] = [];
+  const publish = (event: string) => {
+    expected.push(event);
+    topics.publish(names, event);
+  };
+  const allReceived = () =>
+    until(() => {
+      const behind = names.filter((name) => received.get(name)?.length !== expected.length);
+      expect([behind.length, errors]).toEqual([0, []]);
+    });
+  publish('first');
+  await allReceived();
+  const figures: number[] = [];
+  for (let restarted = 1; restarted <= restarts; restarted += 1) {
+    await stop();
+    publish(`while the server is down ${restarted}`);
+    await restart();
+    const begun = performance.now();
     await allReceived();
-    const figures: number[] = [];
-    for (let restarted = 1; restarted <= restarts; restarted += 1) {
-      await stop();
-      publish(`while the server is down ${restarted}`);
-      await restart();
-      const begun = performance.now();
-      await allReceived();
-      figures.push(Math.round(performance.now() - begun));
-      publish(`after restart ${restarted}`);
-      await allReceived();
-    }
-    for (const name of names) expect(received.get(name)).toEqual(expected);
-    process.stdout.write(
-      `${count} subscriptions were back ${figures.join(', ')} ms after the server listened again.\n`,
-    );
-    expect(measured(Math.max(...figures))).toBeLessThan(longForm ? 2000 : 10_000);
-  });
+    figures.push(Math.round(performance.now() - begun));
+    publish(`after restart ${restarted}`);
+    await allReceived();
+  }
+  for (const name of names) expect(received.get(name)).toEqual(expected);
+  process.stdout.write(
+    `${count} subscriptions were back ${figures.join(', ')} ms after the server listened again.\n`,
+  );
+  expect(measured(Math.max(...figures))).toBeLessThan(longForm ? 2000 : 10_000);
 });

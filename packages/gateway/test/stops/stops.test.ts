@@ -10,12 +10,12 @@ import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
-import { listen } from '../listen.ts';
+import { listen, type Server } from '../listen.ts';
 import { requestOf } from '@petstore/testing/mcpMessages';
 import { needs } from '../servers.ts';
+import { callMessage, openSocket } from '../socketClient.ts';
 
 // Streams and subscriptions of a server that stops are tested in `sockets/stopping` and `mcp/stopping`.
 
@@ -112,16 +112,14 @@ async function callOverHttp(port: number, observed: Observed, protocol: Protocol
 }
 
 /** Calls on one WebSocket until it receives the request to reconnect. */
-async function callOverSocket(port: number, observed: Observed, onReady: () => void) {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/trpc`);
+async function callOverSocket(server: Server, observed: Observed, onReady: () => void) {
+  const { closed, send, socket } = openSocket(server);
   const waiting = new Set<number>();
   let isStopping = false;
-  const send = (id: number) => {
+  const call = (id: number) => {
     waiting.add(id);
-    const params = { path: 'create', input: { name: `socket-${id}` } };
-    socket.send(JSON.stringify({ id, jsonrpc: '2.0', method: 'mutation', params }));
+    send(callMessage(id, 'mutation', 'create', { name: `socket-${id}` }));
   };
-  socket.on('open', () => [1, 2].forEach(send));
   socket.on('message', (data: Buffer) => {
     const { id, method } = JSON.parse(data.toString()) as { id: number | null; method?: string };
     if (method === 'reconnect') isStopping = true;
@@ -129,10 +127,11 @@ async function callOverSocket(port: number, observed: Observed, onReady: () => v
     observed.add(`socket-${id}`, true);
     onReady();
     setTimeout(() => {
-      if (!isStopping && socket.readyState === WebSocket.OPEN) send(id + 2);
+      if (!isStopping && socket.readyState === socket.OPEN) call(id + 2);
     }, Math.random() * 10);
   });
-  await once(socket, 'close');
+  [1, 2].forEach(call);
+  await closed;
   for (const id of waiting) observed.add(`socket-${id}`, false);
 }
 
@@ -145,7 +144,7 @@ async function stopUnderLoad(round: number): Promise<Observed> {
     const ready = Promise.withResolvers<void>();
     const ended =
       protocol === 'socket'
-        ? callOverSocket(port, observed, ready.resolve)
+        ? callOverSocket(server, observed, ready.resolve)
         : callOverHttp(port, observed, protocol, ready.resolve);
     await ready.promise;
     return { ended };

@@ -4,16 +4,45 @@ import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { observable } from '@trpc/server/observable';
 import { z } from 'zod';
-import type { LiveCalls } from './liveCalls.ts';
 
-export interface Context {
-  readonly calls: LiveCalls;
+/** Counts calls, so that a test can observe aborts. */
+export class LiveCalls {
+  running = 0;
+  started = 0;
+  aborted = 0;
+
+  /** Counts a started call. Returns a function that counts its end. */
+  begin(signal: AbortSignal | undefined): () => void {
+    this.running += 1;
+    this.started += 1;
+    signal?.addEventListener('abort', () => (this.aborted += 1), { once: true });
+    return () => {
+      this.running -= 1;
+    };
+  }
+
+  /** Counts a call until its promise settles. */
+  run<Result>(signal: AbortSignal | undefined, call: () => Promise<Result>): Promise<Result> {
+    return call().finally(this.begin(signal));
+  }
+
+  /** Counts a call until its values have ended. */
+  async *stream<Value>(signal: AbortSignal | undefined, values: AsyncIterable<Value>) {
+    const end = this.begin(signal);
+    try {
+      yield* values;
+    } finally {
+      end();
+    }
+  }
 }
+
+const Ms = z.object({ ms: z.int() });
 
 /** Creates a router with a procedure for each feature of the tRPC protocol. */
 export function createRpcRouter() {
   const t = initTRPC
-    .context<Context>()
+    .context<{ readonly calls: LiveCalls }>()
     .meta<GatewayMeta>()
     .create({
       isDev: false,
@@ -22,24 +51,17 @@ export function createRpcRouter() {
         data: { ...shape.data, formatted: error.code === 'CONFLICT' ? 'by the formatter' : null },
       }),
     });
-  const queries = {
-    hello: t.procedure
-      .input(z.object({ name: z.string() }).optional())
-      .query(({ input }) => `Hello, ${input?.name ?? 'world'}!`),
+  return t.router({
+    hello: t.procedure.query(() => 'Hello, world!'),
     large: t.procedure.input(z.int()).query(({ input }) => 'x'.repeat(input)),
     conflict: t.procedure.query(() => {
       throw new TRPCError({ code: 'CONFLICT', message: 'This is a conflict' });
     }),
     slow: t.procedure
       .meta({ openapi: { method: 'GET', path: '/slow' } })
-      .input(z.object({ ms: z.int() }))
+      .input(Ms)
       .output(z.string())
-      .query(({ input, ctx, signal }) =>
-        ctx.calls.run('slow', signal, () => sleep(input.ms, 'done', { signal })),
-      ),
-  };
-
-  const mutations = {
+      .query(({ input, ctx, signal }) => ctx.calls.run(signal, () => sleep(input.ms, 'done', { signal }))),
     write: t.procedure
       .meta({ openapi: { method: 'POST', path: '/things' } })
       .input(z.object({ name: z.string() }))
@@ -47,59 +69,38 @@ export function createRpcRouter() {
       .mutation(({ input }) => ({ id: 1, ...input })),
     slowWrite: t.procedure
       .meta({ openapi: { method: 'POST', path: '/slow' } })
-      .input(z.object({ ms: z.int() }))
+      .input(Ms)
       .output(z.string())
       .mutation(({ input, ctx, signal }) =>
-        ctx.calls.run('slowWrite', signal, () => sleep(input.ms, 'written', { signal })),
+        ctx.calls.run(signal, () => sleep(input.ms, 'written', { signal })),
       ),
     upload: t.procedure.input(z.instanceof(FormData)).mutation(({ input }) => [...input].length),
     bytes: t.procedure.input(octetInputParser).mutation(({ input, ctx, signal }) =>
-      ctx.calls.run('bytes', signal, async () => {
+      ctx.calls.run(signal, async () => {
         let length = 0;
         for await (const chunk of input as AsyncIterable<Uint8Array>) length += chunk.length;
         return length;
       }),
     ),
-  };
-
-  const streams = {
-    forever: t.procedure.query(({ ctx, signal }) => ctx.calls.stream('forever', signal, count(5, signal))),
-    floodLines: t.procedure.query(({ ctx, signal }) => ctx.calls.stream('floodLines', signal, flood(signal))),
-  };
-
-  const subscriptions = {
+    forever: t.procedure.query(({ ctx, signal }) => ctx.calls.stream(signal, count(5, signal))),
+    floodLines: t.procedure.query(({ ctx, signal }) => ctx.calls.stream(signal, flood(signal))),
     count: t.procedure.input(z.object({ to: z.int() })).subscription(async function* ({ input }) {
       for (let n = 1; n <= input.to; n += 1) yield n;
     }),
     observedForever: t.procedure.subscription(({ ctx, signal }) =>
       observable<number>((observer) => {
-        const end = ctx.calls.begin('observedForever', signal);
+        const end = ctx.calls.begin(signal);
         observer.next(1);
         return end;
       }),
     ),
-    watch: t.procedure.subscription(({ ctx, signal }) =>
-      ctx.calls.stream('watch', signal, count(60_000, signal)),
-    ),
-    /** Endless events, one every `everyMs` milliseconds. */
-    ticks: t.procedure.input(z.object({ everyMs: z.int().min(1) })).subscription(async function* ({
-      input,
-      ctx,
-      signal,
-    }) {
-      const numbers = ctx.calls.stream('ticks', signal, count(input.everyMs, signal));
-      for await (const n of numbers) yield tracked(String(n), { n });
+    watch: t.procedure.subscription(({ ctx, signal }) => ctx.calls.stream(signal, count(60_000, signal))),
+    /** Endless events, one every `ms` milliseconds. */
+    ticks: t.procedure.input(Ms).subscription(async function* ({ input, ctx, signal }) {
+      for await (const n of ctx.calls.stream(signal, count(input.ms, signal)))
+        yield tracked(String(n), { n });
     }),
-    floodEvents: t.procedure.subscription(({ ctx, signal }) =>
-      ctx.calls.stream('floodEvents', signal, flood(signal)),
-    ),
-  };
-
-  return t.router({
-    ...queries,
-    ...mutations,
-    ...streams,
-    ...subscriptions,
+    floodEvents: t.procedure.subscription(({ ctx, signal }) => ctx.calls.stream(signal, flood(signal))),
   });
 }
 

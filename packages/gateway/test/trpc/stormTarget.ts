@@ -1,31 +1,23 @@
 import { collectGarbage } from '@petstore/testing/collectGarbage';
 /** A server of `createRpcRouter`, started by `startPinned`. It answers each message with what it holds. */
 import { respondToParent } from '../load/pinned.ts';
-import { serveGateway } from './gatewayServer.ts';
-import { LiveCalls } from './liveCalls.ts';
-import { createRpcRouter } from './rpcRouter.ts';
+import { LiveCalls } from './rpcRouter.ts';
+import { serveGateway } from './rpcServers.ts';
 
 export interface Held {
   readonly port: number;
   /** JavaScript's heap and external memory in bytes, after a garbage collection. */
   readonly heap: number;
-  readonly liveCalls: number;
-  readonly callsSoFar: number;
+  readonly running: number;
+  readonly started: number;
 }
 
 const calls = new LiveCalls();
-const { port } = await serveGateway({
-  router: createRpcRouter(),
-  createContext: () => ({ calls }),
-});
+const { port } = await serveGateway({ calls, onError() {} });
 
 respondToParent(async () => {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
-  return {
-    port,
-    heap: heapUsed + external,
-    liveCalls: calls.count,
-    callsSoFar: calls.total,
-  } satisfies Held;
+  const { running, started } = calls;
+  return { port, heap: heapUsed + external, running, started } satisfies Held;
 });

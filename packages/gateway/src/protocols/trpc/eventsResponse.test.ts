@@ -1,15 +1,8 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { eventTimes, rpcEventFormat } from './eventsResponse.ts';
+import { eventTimes } from './eventsResponse.ts';
 import type { TrpcSettings } from './options.ts';
 import { testGateway } from '../../testing/testGateway.ts';
-
-it('rpcEventFormat writes null for an error without a shape', () => {
-  const serialize = (data: unknown) => data;
-  const settings = { config: { transformer: { output: { serialize } } }, limits: { maxResponseSize: 10 } };
-  const format = rpcEventFormat(settings as never, null, () => undefined as never);
-  expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
-});
 
 it('the signal of a subscription over HTTP aborts with the reason of the disconnect', async () => {
   const t = initTRPC.create({ isDev: false });

@@ -123,7 +123,7 @@ export const errorEvent = (shape: string): string => `event: serialized-error\nd
  * @param lastEventId the last event that the reconnecting client received
  * @param reportError reports an error and returns its shape
  */
-export function rpcEventFormat(
+function rpcEventFormat(
   { config, limits: { maxResponseSize } }: Pick<TrpcSettings, 'config' | 'limits'>,
   lastEventId: string | null,
   reportError: (cause: unknown) => object,

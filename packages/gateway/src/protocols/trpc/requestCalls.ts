@@ -195,18 +195,16 @@ export abstract class RequestCalls extends RequestRun implements CallSource {
 
   /** Reports an error to the request record and to `onError`; by default, of the request as a whole. */
   protected report(cause: TRPCError, call = this.#wholeRequest): void {
-    const { request, context, settings } = this;
+    const { request, settings } = this;
+    const { outcome } = this.context;
     const error = originalOf(cause);
     // The record of a late call is that of its deadline.
-    if (!context.outcome.isLate) this.#record(cause, call.path);
+    if (!outcome.isLate) {
+      if (cause instanceof LimitError) outcome.limit = cause.limit;
+      else if (errorStatusOf(cause) >= 500) outcome.failedUnexpectedly(error, call.path);
+    }
     const ctx = this.ctx as never;
     settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
-  }
-
-  #record(cause: TRPCError, path: string | undefined): void {
-    const { outcome } = this.context;
-    if (cause instanceof LimitError) outcome.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) outcome.failedUnexpectedly(originalOf(cause), path);
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */

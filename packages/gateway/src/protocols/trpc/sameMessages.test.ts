@@ -26,11 +26,11 @@ type Connect = (
   options?: { readonly target?: string; readonly context?: () => unknown },
 ) => Promise<ServerEnd>;
 
-const callbacks = (events: unknown[], context: () => unknown = () => ({ events })) => ({
+const callbacks = (events: unknown[], context: () => unknown = () => ({ events, showsAborts: true })) => ({
   createContext: ({ info }: { readonly info: TRPCRequestInfo | undefined }) => {
     const { accept, calls, connectionParams, isBatchCall, signal, type, url } = info ?? {};
-    const hasSignal = signal instanceof AbortSignal;
-    events.push(['createContext', { accept, calls, connectionParams, isBatchCall, type, url, hasSignal }]);
+    events.push(['createContext', { accept, calls, connectionParams, isBatchCall, type, url }]);
+    signal?.addEventListener('abort', () => events.push('the signal of the context is aborted'));
     return context() as object;
   },
   onError: ({ error: { code, message }, path, type, input, ctx }: ReportedError): void => {
@@ -104,9 +104,9 @@ async function transcript(connect: Connect, plan: SocketPlan): Promise<unknown> 
   const isUniqueId = uniqueIds(plan);
   const parts: unknown[] = [];
   let calls = 0;
-  const cut = () => {
+  const cut = (isInOrder = calls <= 1) => {
     const part = events.splice(0);
-    parts.push(structuredClone(calls > 1 ? sorted(part, isUniqueId) : part));
+    parts.push(structuredClone(isInOrder ? part : sorted(part, isUniqueId)));
     calls = 0;
   };
   for (const { message, pause } of plan.steps) {
@@ -121,7 +121,8 @@ async function transcript(connect: Connect, plan: SocketPlan): Promise<unknown> 
   await quiet();
   end.close();
   await quiet();
-  cut();
+  // The close aborts all calls.
+  cut(false);
   return parts;
 }
 
@@ -163,6 +164,9 @@ it(`${runs} WebSockets respond to random messages in the same way as tRPC’s ow
 
 const withParameters = '/trpc?connectionParams=1';
 const query = '{"id":1,"method":"query","params":{"path":"hello"}}';
+const subscribe = (path: string, input?: string) =>
+  JSON.stringify({ id: 1, method: 'subscription', params: { path, input } });
+const stop = '{"id":1,"method":"subscription.stop"}';
 
 it.each<[what: string, target: string, messages: readonly string[], context?: () => unknown]>([
   ['connection parameters', withParameters, ['{"method":"connectionParams","data":{"token":"t"}}', query]],
@@ -172,6 +176,20 @@ it.each<[what: string, target: string, messages: readonly string[], context?: ()
   ['connection parameters of numbers', withParameters, ['{"data":{"a":1}}']],
   ['a batch of 1,000 numbers', '/trpc', [`[${'5,'.repeat(999)}5]`]],
   ['50,000 nested arrays', '/trpc', ['['.repeat(50_000)]],
+  [
+    'a subscription that is stopped by the message that starts it',
+    '/trpc',
+    [`[${subscribe('count')},${stop}]`, subscribe('count')],
+  ],
+  ['a subscription that fails when it is stopped', '/trpc', [subscribe('failsWhenStopped'), stop]],
+  ...['throws', 'fails to close', 'observes'].map((ending): [string, string, string[]] => {
+    const what = `a subscription that ${ending} after it was stopped`;
+    return [what, '/trpc', [subscribe('stoppedFirst', ending), stop]];
+  }),
+  ['a subscription whose resolver returns after the close', '/trpc', [subscribe('stoppedFirst', 'observes')]],
+  ['an iterator that fails to close', '/trpc', [subscribe('failsToClose')]],
+  ['an iterator that fails, and fails to close', '/trpc', [subscribe('failsToClose', 'fails')]],
+  ['an event that cannot be encoded', '/trpc', [subscribe('tracks')]],
   [
     'a createContext that throws',
     '/trpc',
@@ -194,6 +212,7 @@ it.each<[what: string, target: string, messages: readonly string[], context?: ()
           await quiet();
         }
         end.close();
+        await quiet();
         return events;
       }),
     );

@@ -127,6 +127,15 @@ const trimSlashes = (path: string) => path.replace(/^\//, '').replace(/\/$/, '')
 /** Returns the response of tRPC's standalone adapter (@trpc/server 11.25). */
 async function official(name: SettingName, row: Row): Promise<Outcome> {
   const { basePath, events, router, options, createContext, onError, responseMeta } = officialSide(name);
+  /** Reports an error as the adapter does, where an error of `onError` would end the process. Returns its properties. */
+  const report = (cause: unknown) => {
+    const error = getTRPCErrorFromUnknown(cause);
+    const reported = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+    try {
+      onError(reported);
+    } catch {}
+    return reported;
+  };
   let response: Response;
   try {
     const url = new URL(`${basePath.replace(/\/$/, '')}${row.target}`, 'http://localhost');
@@ -146,28 +155,13 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
       onError: onError as never,
     });
   } catch (cause) {
-    const error = getTRPCErrorFromUnknown(cause);
-    const unknown = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
     const config = router._def._config;
-    const shape = getErrorShape({ config, ...unknown });
-    try {
-      onError(unknown);
-    } catch {
-      // In the adapter, an error of `onError` here would end the process.
-    }
+    const shape = getErrorShape({ config, ...report(cause) });
     // Without a content type: encoded as bytes, since `Response` adds a type to strings.
     const body = new TextEncoder().encode(JSON.stringify(transformTRPCResponse(config, { error: shape })));
     response = new Response(body, { status: shape.data.httpStatus });
   }
-  const body = await textOf(response.body ?? [], (cause) => {
-    const error = getTRPCErrorFromUnknown(cause);
-    try {
-      // As in the adapter.
-      onError({ error, type: 'unknown', path: undefined, input: undefined, ctx: undefined });
-    } catch {
-      // In the adapter, an error of `onError` here would end the process.
-    }
-  });
+  const body = await textOf(response.body ?? [], report);
   // A call that is still running after its response has failed reports its error later.
   await new Promise(setImmediate);
   return outcome(response.status, response.headers, body, events);

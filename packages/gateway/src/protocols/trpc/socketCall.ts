@@ -99,8 +99,12 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
   startNow(): void {
     const { procedure, rejection } = this;
     const { contextError, isOpen } = this.#socket;
-    if (rejection instanceof Promise)
-      return this.#wait(rejection, (settled) => this.#settledRejection(settled));
+    if (rejection instanceof Promise) {
+      return this.#wait(rejection, (settled) => {
+        this.rejection = settled;
+        this.startNow();
+      });
+    }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.subscription && (this.signal.aborted || !isOpen)) {
       // A call that never ran is not recorded.
@@ -118,11 +122,6 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     const admission = this.#policies?.admit();
     if (admission instanceof Promise) this.#wait(admission, (rejected) => this.#run(rejected));
     else this.#run(admission);
-  }
-
-  #settledRejection(rejection: TRPCError | undefined): void {
-    this.rejection = rejection;
-    this.startNow();
   }
 
   #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {

@@ -76,13 +76,6 @@ describe('the credential of a WebSocket', () => {
     expect(await statusOfNext({ authorization: 'Bearer bad' })).toBe(401);
   });
 
-  it('connection parameters without a credential get an error message and close the WebSocket with 1008', async () => {
-    const { closes, frames, send } = await open();
-    await send(connectionParams(null), askCaller);
-    expect(frames).toMatchObject([{ id: null, error: { data: { code: 'UNAUTHORIZED' } } }]);
-    expect(closes).toEqual([[1008, 'The credential is missing or not valid.']]);
-  });
-
   it.each<[error: Error, code: number]>([
     [new Error('connect ECONNREFUSED mongodb://user:secret@db'), 1011],
     [new TRPCError({ code: 'SERVICE_UNAVAILABLE', cause: new Error('secret') }), 1013],
@@ -234,25 +227,26 @@ describe('WebSockets that have not sent their credential', () => {
   });
 });
 
-it('if createContext rejects, every pending call gets its error, and onError and onResponse receive each of them', async () => {
+it('if createContext rejects, every pending call gets its error in the order of the messages, and onError and onResponse receive each of them', async () => {
   const context = Promise.withResolvers<never>();
   const errorPaths: unknown[] = [];
   const { frames, records, send } = await open({
     createContext: () => context.promise,
     trpc: { onError: ({ path }) => void errorPaths.push(path) },
   });
-  await send(goodKey, askCaller, [call(2, 'query', 'caller'), call(3, 'subscription', 'watch')]);
+  await send(goodKey, askCaller, [call(2, 'subscription', 'watch'), call(3, 'query', 'caller')]);
+  expect(frames).toEqual([]);
   records.length = 0;
   context.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
   await quiet();
   expect(frames).toMatchObject(
     [null, 1, 2, 3].map((id) => ({ id, error: { message: 'Not you.', data: { code: 'UNAUTHORIZED' } } })),
   );
-  expect(errorPaths).toEqual([undefined, 'caller', 'caller', 'watch']);
+  expect(errorPaths).toEqual([undefined, 'caller', 'watch', 'caller']);
   expect(records).toMatchObject([
     { operation: undefined, status: 401 },
     { operation: 'caller', status: 401, isStream: false },
-    { operation: 'caller', status: 401, isStream: false },
     { operation: 'watch', status: 401, isStream: true },
+    { operation: 'caller', status: 401, isStream: false },
   ]);
 });

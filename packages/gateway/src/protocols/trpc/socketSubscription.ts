@@ -87,6 +87,7 @@ export class SocketSubscription implements WaitingSubscription {
     const closingError = await this.#catchError(
       () => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.(),
     );
+    if (closingError) call.abort();
     try {
       if (error && !isStopped) socket.sendError(call, error);
     } catch (cause) {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { t, testGateway } from '../../testing/testGateway.ts';
 import { call, openSocket } from './testing/openSocket.ts';
 
@@ -36,58 +36,51 @@ async function start() {
   return { get, onSocket, opened };
 }
 
-const error415 = { error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 } } };
+const errorWith = (error: object = {}) => {
+  const data = expect.objectContaining({ code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 }) as object;
+  return { error: expect.objectContaining({ data, ...error }) as object };
+};
+const streamError = errorWith();
+const blobError = errorWith({
+  message: expect.stringContaining('returned a Blob, which tRPC cannot send. Call it over REST.'),
+});
+const ok = { result: { data: 1 } };
 
-describe('a stream that tRPC cannot send is 415, and is closed', () => {
-  it.each<[path: string, status: number, body: unknown]>([
-    ['node', 415, error415],
-    ['missing', 415, error415],
-    ['member', 415, error415],
-    // The results of the other calls are sent.
-    ['ok,node?batch=1', 207, [{ result: { data: 1 } }, error415]],
-  ])('a call of %s over HTTP closes the stream of Node', async (path, status, body) => {
+it.each<[path: string, status: number, body: unknown, closed: readonly true[]]>([
+  ['node', 415, streamError, [true]],
+  ['missing', 415, streamError, [true]],
+  ['member', 415, streamError, [true]],
+  // The results of the other calls are sent.
+  ['ok,node?batch=1', 207, [ok, streamError], [true]],
+  ['blob', 415, blobError, []],
+  ['file', 415, blobError, []],
+  ['ok,blob?batch=1', 207, [ok, blobError], []],
+  // As in tRPC, without `produces`.
+  ['ownBlob', 200, { result: { data: {} } }, []],
+  ['photos', 200, { result: { data: { 0: 1 } } }, []],
+])(
+  'GET /trpc/%s responds with %i, and closes streams of Node that it cannot send',
+  async (path, ...expected) => {
     const { get, opened } = await start();
     const response = await get(path);
-    expect([response.status, await response.json()]).toMatchObject([status, body]);
-    expect(opened).toMatchObject([{ destroyed: true }]);
-    await vi.waitFor(() => expect(opened).toMatchObject([{ closed: true }]));
-  });
+    const received = [response.status, await response.json()];
+    await vi.waitFor(() => expect([...received, opened.map(({ closed }) => closed)]).toEqual(expected));
+  },
+);
 
-  it.each(['node', 'missing'])('a call of %s on a WebSocket closes the stream of Node', async (path) => {
-    const { onSocket, opened } = await start();
-    expect(await onSocket(path)).toMatchObject(error415);
-    expect(opened).toMatchObject([{ destroyed: true }]);
-  });
+it.each<[path: string, message: unknown]>([
+  ['node', streamError],
+  ['missing', streamError],
+  ['blob', blobError],
+  ['ownBlob', { result: { type: 'data', data: {} } }],
+])('a call of %s on a WebSocket is answered as over HTTP, and closes its stream', async (path, message) => {
+  const { onSocket, opened } = await start();
+  expect(await onSocket(path)).toEqual({ id: 1, ...(message as object) });
+  expect(opened.every(({ destroyed }) => destroyed)).toBe(true);
 });
 
-describe('a Blob of a procedure with produces is 415, as a stream is', () => {
-  const message = expect.stringContaining(
-    'returned a Blob, which tRPC cannot send. Call it over REST.',
-  ) as string;
-  const error = { error: { message, data: error415.error.data } };
-
-  it.each<[path: string, status: number, body: unknown]>([
-    ['blob', 415, error],
-    ['file', 415, error],
-    ['ok,blob?batch=1', 207, [{ result: { data: 1 } }, error]],
-  ])('%s over HTTP', async (path, status, body) => {
-    const { get } = await start();
-    const response = await get(path);
-    expect([response.status, await response.json()]).toMatchObject([status, body]);
-  });
-
-  it('in JSON lines and on a WebSocket', async () => {
-    const { get, onSocket } = await start();
-    const response = await get('ok,blob?batch=1', { 'trpc-accept': 'application/jsonl' });
-    expect(await response.text()).toContain('"httpStatus":415');
-    expect(await onSocket('blob')).toMatchObject(error);
-  });
-
-  it('is {} without produces, as in tRPC, and other bytes are encoded as in tRPC', async () => {
-    const { get, onSocket } = await start();
-    const none = { result: { data: {} } };
-    expect(await (await get('ownBlob')).json()).toEqual(none);
-    expect(await onSocket('ownBlob')).toMatchObject({ result: { data: {} } });
-    expect(await (await get('photos')).json()).toEqual({ result: { data: { 0: 1 } } });
-  });
+it('a Blob of a procedure with produces is 415 in JSON lines', async () => {
+  const { get } = await start();
+  const response = await get('ok,blob?batch=1', { 'trpc-accept': 'application/jsonl' });
+  expect(await response.text()).toContain('"httpStatus":415');
 });

@@ -61,7 +61,17 @@ const unsentStreamSettings: ReadonlySet<SettingName> = new Set([
 ]);
 const sendingStreams = allSettings.filter((name) => !unsentStreamSettings.has(name));
 
-const calls: readonly Row[] = [
+/** Batches of three calls as JSON lines, with each output once. */
+const outputsAsLines: readonly Row[] = Array.from({ length: Math.ceil(outputs.length / 3) }, (_, batch) => {
+  const indexes = [0, 1, 2].map((at) => (3 * batch + at) % outputs.length);
+  const target = `/output,output,output?batch=1&${inputQuery(Object.fromEntries(indexes.entries()))}`;
+  return get(`lines of the outputs ${indexes.join(', ')}`, target, {
+    headers: lines,
+    settings: ['default', 'transformer'],
+  });
+});
+
+export const rows: readonly Row[] = [
   get('a query', '/hello', { settings: allSettings }),
   get('a query with an input', `/echo?${inputQuery({ a: [1, 'ü'] })}`, { settings: allSettings }),
   get('a query of a nested router', '/deep.hello'),
@@ -256,6 +266,7 @@ const calls: readonly Row[] = [
     }),
   ),
   get('a subscription that throws an AbortError', '/leaves'),
+  get('a subscription whose error has no shape', `/failsAfterEvent?${inputQuery('shapeless')}`),
   get('an observable', '/observed?input=1'),
   get('an observable that fails', '/observed?input=%22fails%22'),
   get('a subscription whose input is broken', '/count?input=%7B'),
@@ -263,17 +274,11 @@ const calls: readonly Row[] = [
     settings: ['default', 'methodOverride', 'metaObject'],
   }),
   get('a query after an event', '/echo?lastEventId=7&input={}'),
-];
-
-const paths: readonly Row[] = [
   get('a query of a lazy router', '/lazily.hello'),
   get('a path below a procedure', '/hello.more'),
   get('a name that every object inherits, below a router', '/deep.toString'),
   get('two slashes in front', '//hello'),
   get('an encoded slash', '/deep%2Fhello'),
-];
-
-const inputs: readonly Row[] = [
   get('an input with a __proto__ member', '/echo?input=%7B%22__proto__%22%3A%7B%22a%22%3A1%7D%7D'),
   get('an input with a lone surrogate', '/echo?input=%22%5Cud800%22'),
   get('a missing input that is optional', '/optional'),
@@ -286,50 +291,20 @@ const inputs: readonly Row[] = [
     headers: [['content-type', 'multipart/form-data']],
   }),
   post('a form for a mutation of JSON', '/write', '--x--\r\n', { headers: multipart }),
-];
-
-/** Batches of three calls as JSON lines, with each output once. */
-const outputsAsLines: readonly Row[] = Array.from({ length: Math.ceil(outputs.length / 3) }, (_, batch) => {
-  const indexes = [0, 1, 2].map((at) => (3 * batch + at) % outputs.length);
-  const target = `/output,output,output?batch=1&${inputQuery(Object.fromEntries(indexes.entries()))}`;
-  return get(`lines of the outputs ${indexes.join(', ')}`, target, {
-    headers: lines,
-    settings: ['default', 'transformer'],
-  });
-});
-
-const batches: readonly Row[] = [
   get('a batch whose inputs are not JSON', '/hello,echo?batch=1&input=%7B'),
   post('a batch of mutations with a query', '/touch,hello?batch=1', '{}'),
   get('a batch as large as allowed', '/hello,hello?batch=1', { settings: ['maxBatchSize'] }),
   get('a batch that is too large', '/hello,hello,hello?batch=1', { settings: ['maxBatchSize'] }),
-];
-
-const methods: readonly Row[] = [
   by('PUT', 'PUT without a content type', '/touch'),
   by('DELETE', 'DELETE of an unknown procedure', '/missing', { headers: json }),
   get('one call with Accept of lines', '/hello', { headers: acceptLines }),
-];
-
-const forbidding = { settings: ['contextForbids'] } as const;
-
-const errors: readonly Row[] = [
   ...errorCodes.map((code) => get(`a ${code}`, `/throwCode?${inputQuery(code)}`)),
   ...['error', 'text', 'nothing'].map((what) => get(`a thrown ${what}`, `/throws?${inputQuery(what)}`)),
   get(
     'errors to which the formatter adds the input of their calls, in a batch',
     `/echo,throws,throws?batch=1&${inputQuery({ 0: 'first', 1: 'text', 2: 'error' })}`,
   ),
-  get('a query whose context is forbidden', '/hello', forbidding),
-  get('GET of a mutation whose context is forbidden', '/touch', forbidding),
-];
-
-export const rows: readonly Row[] = [
-  ...calls,
-  ...paths,
-  ...inputs,
-  ...batches,
-  ...methods,
-  ...errors,
+  get('a query whose context is forbidden', '/hello', { settings: ['contextForbids'] }),
+  get('GET of a mutation whose context is forbidden', '/touch', { settings: ['contextForbids'] }),
   ...outputsAsLines,
 ];

@@ -15,6 +15,7 @@ export const errorCodes = Object.keys(TRPC_ERROR_CODES_BY_KEY) as TRPC_ERROR_COD
 export type Events = unknown[][];
 export interface Context {
   readonly events: Events;
+  readonly showsAborts?: boolean;
 }
 
 const serialization = {
@@ -61,6 +62,7 @@ export function routerOf(setting: Setting) {
   });
   const step = t.procedure.use(({ ctx, path, type, batchIndex, signal, next }) => {
     ctx.events.push(['call', path, type, hasBatchIndex && batchIndex, signal?.aborted]);
+    if (ctx.showsAborts) signal?.addEventListener('abort', () => ctx.events.push(['aborted', path]));
     return next();
   });
   const any = step.input(z.unknown());
@@ -122,6 +124,29 @@ export function routerOf(setting: Setting) {
       );
       return observable<number>(() => () => {});
     }),
+    failsWhenStopped: any.subscription(async function* ({ signal }) {
+      yield 1;
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      throw new Error('The clean-up failed.');
+    }),
+    /** Returns its events when it is stopped. */
+    stoppedFirst: any.subscription((async ({ input, signal, ctx }: SubscriptionCall) => {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      if (input === 'observes') return observable<number>(() => void ctx.events.push(['subscribed']));
+      return {
+        [Symbol.asyncIterator]() {
+          if (input === 'throws') throw new Error('no iterator');
+          return failingToClose(async () => ({}));
+        },
+      };
+    }) as never),
+    failsToClose: any.subscription((({ input }: SubscriptionCall) => ({
+      [Symbol.asyncIterator]: () =>
+        failingToClose(async () => {
+          if (input === 'fails') throw new Error('next failed');
+          return { done: true };
+        }),
+    })) as never),
     failsAfterEvent: any.subscription(async function* ({ input }) {
       yield 1;
       throw new TRPCError({ code: 'CONFLICT', message: String(input) });
@@ -154,6 +179,19 @@ export function routerOf(setting: Setting) {
     lazily: lazy(async () => ({ default: t.router({ hello: step.query(() => 'loaded') }) })),
   });
 }
+
+interface SubscriptionCall {
+  readonly input: unknown;
+  readonly signal: AbortSignal | undefined;
+  readonly ctx: Context;
+}
+
+const failingToClose = (next: () => Promise<object>) => ({
+  next,
+  return: async () => {
+    throw new Error('return failed');
+  },
+});
 
 /** Converts an input to a value that JSON can show. */
 export const shown = (input: unknown): unknown =>
