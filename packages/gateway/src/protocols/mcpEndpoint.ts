@@ -21,7 +21,7 @@ export interface McpEndpoint {
   read(procedures: readonly Procedure[], maxResponseSize: number): McpTools;
 }
 
-export interface McpTools {
+interface McpTools {
   /** A line for each procedure that cannot be a tool: the reason and the fix. */
   readonly problems: readonly Problem[];
   protocol(settings: McpSettings): Protocol;

@@ -427,7 +427,7 @@ describe('the endpoint', () => {
     needs('a port');
     const { server } = await start();
     const { port } = server;
-    const withPort = (text: string) => text.replace('PORT', String(port));
+    const withPort = (message: string) => message.replace('PORT', String(port));
     for (const revision of revisions) {
       const page = { revision, headers: { host: withPort(host), origin: withPort(origin) } };
       const { body, headers } = requestOf('tools/list', {}, page);
