@@ -18,13 +18,14 @@ export interface McpEndpoint {
   /** Which procedures without `mcp` in their metadata are tools. */
   readonly tools: ToolOption | undefined;
   /** Reads the tools of a router. */
-  read(procedures: readonly Procedure[], maxResponseSize: number): McpTools;
-}
-
-interface McpTools {
-  /** A line for each procedure that cannot be a tool: the reason and the fix. */
-  readonly problems: readonly Problem[];
-  protocol(settings: McpSettings): Protocol;
+  read(
+    procedures: readonly Procedure[],
+    maxResponseSize: number,
+  ): {
+    /** A line for each procedure that cannot be a tool: the reason and the fix. */
+    readonly problems: readonly Problem[];
+    protocol(settings: McpSettings): Protocol;
+  };
 }
 
 /** Writes a line for procedures that would be tools, if the gateway had the option `mcp`. */
