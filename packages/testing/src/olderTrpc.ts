@@ -53,6 +53,11 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
   ],
   ['11.22.1', 'AbortError of batches', /a client that aborts its calls over httpBatch/],
   ['11.23.0', '`Allow` for a 405', /is answered with 405 and Allow/],
+  [
+    '11.25.2',
+    'how subscriptions of WebSockets end',
+    /a WebSocket with (a subscription (that|whose) |an iterator that |an event that cannot)/,
+  ],
   ['11.25.0', 'pathSeparator', /separator has/],
   [
     '11.25.0',

@@ -4,7 +4,8 @@ import { createCredentialWatch } from './credentialWatch.ts';
 import type { Verify } from '../calls/scheme.ts';
 import { bearer } from './schemes/bearer.ts';
 
-beforeEach(() => void vi.useFakeTimers());
+// Not `setTimeout`: what else runs in the process would be counted.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => void vi.useRealTimers());
 
 const request = {} as HttpRequest;

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { constants, gunzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contentEncoders, encodeBody, type ContentCoding } from './contentEncoder.ts';
 import type { BodyStream } from './response.ts';
 
@@ -19,21 +20,36 @@ async function readUntil(iterator: AsyncIterator<Uint8Array>, text: string): Pro
   } while (decoded() !== text);
 }
 
-it('an encoded stream sends what its source yields before it fails', async () => {
-  const iterator = encoded(
-    (async function* () {
-      yield Buffer.from('one');
-      throw new Error('no');
-    })(),
-  );
-  await readUntil(iterator, 'one');
-  await expect(iterator.next()).rejects.toThrow('no');
-  expect(await iterator.next()).toEqual({ done: true, value: undefined });
-});
+describe('an encoded stream', () => {
+  it('sends what its source yields before it fails', async () => {
+    const iterator = encoded(
+      (async function* () {
+        yield Buffer.from('one');
+        throw new Error('no');
+      })(),
+    );
+    await readUntil(iterator, 'one');
+    await expect(iterator.next()).rejects.toThrow('no');
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  });
 
-it.each(codings)(
-  'an encoded stream requests at most 16 kB and a chunk ahead of its reader in %s',
-  async (coding) => {
+  it('sends what its source has yielded though the next chunk never comes, and ends when its reader leaves', async () => {
+    const source = new Readable({ read() {} });
+    const iterator = encoded(source);
+    source.push('one');
+    await readUntil(iterator, 'one');
+    void iterator.next().catch(() => {});
+    await iterator.return?.();
+    expect(source.destroyed).toBe(true);
+  });
+
+  it('destroys a source of Node whose reader leaves before the first chunk', async () => {
+    const source = new Readable({ read() {} });
+    await encoded(source).return?.();
+    expect(source.destroyed).toBe(true);
+  });
+
+  it.each(codings)('requests at most 16 kB and a chunk ahead of its reader in %s', async (coding) => {
     let yielded = 0;
     const iterator = encoded(
       (async function* () {
@@ -48,5 +64,5 @@ it.each(codings)(
       expect(yielded).toBeLessThanOrEqual(16 * chunks + 1);
     }
     await iterator.return?.();
-  },
-);
+  });
+});

@@ -206,3 +206,19 @@ it.each<[what: string, sizes: readonly number[], floodAt: number | undefined]>([
     expect(at === -1 ? undefined : at + 1).toBe(floodAt);
   },
 );
+
+it('ChunkCounter counts the chunks of each turn of the event loop for itself', async () => {
+  const counter = new ChunkCounter();
+  for (let turn = 0; turn < 3; turn += 1) {
+    for (let chunks = 0; chunks < 1000; chunks += 1) expect(counter.isFlood(new Uint8Array(1))).toBe(false);
+    await new Promise(setImmediate);
+  }
+});
+
+it('a body of which too much was dropped before the response will end its connection', async () => {
+  const buffer = new BodyBuffer(1.5 * mebibyte, Infinity, source);
+  await expect(buffer.read(1024)).rejects.toThrow(BodyTooLargeError);
+  buffer.push(new Uint8Array(0.75 * mebibyte), false);
+  // The rest is shorter than what is dropped, but no more than that is read of the whole.
+  expect(buffer.exceedsDiscardLimit).toBe(true);
+});
