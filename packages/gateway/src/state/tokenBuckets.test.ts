@@ -63,6 +63,12 @@ const printed = () => {
   return texts;
 };
 
+it('shared token buckets are separate for each option', () => {
+  const state = memoryState();
+  void createSharedTokenBuckets('rateLimit', state, bucket)('a', 10);
+  expect(createSharedTokenBuckets('failedAttempts', state, bucket)('a', 10)).toMatchObject({ isTaken: true });
+});
+
 it.each([
   [
     'throws',

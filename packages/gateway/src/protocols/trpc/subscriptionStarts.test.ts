@@ -64,12 +64,12 @@ it('a socket that closes frees the places of its subscriptions once, and those o
   handler.message(...bytesAndKind(range(1, 6).map((id) => watch(id))));
   other.message(...bytesAndKind(range(11, 18).map((id) => watch(id))));
   await quiet();
-  expect(started).toEqual([1, 2, 3, 4]);
   void handler.closed();
   await quiet();
+  expect(started).toEqual([1, 2, 3, 4, 11, 12, 13, 14]);
   // Its late results free no place again.
   for (const _ of range(1, 4)) await release();
-  expect(started).toEqual([1, 2, 3, 4, 11, 12, 13, 14]);
+  expect(started).toHaveLength(8);
 });
 
 it('a subscription that is rejected, or of an unknown procedure, is answered while others wait to start, and takes no place', async () => {

@@ -197,8 +197,9 @@ describe('many messages at once', () => {
     while (frames.length < 1500) await new Promise(setImmediate);
     expect(frames.length).toBeLessThan(3500);
     for (const id of range(3501, 6000)) handler.message(...bytesAndKind(query(id)));
+    expect(closes).toEqual([]);
     await untilEnd(frames, 6000);
-    expect([idsOf(frames), closes]).toEqual([range(1, 6000), []]);
+    expect(idsOf(frames)).toEqual(range(1, 6000));
   });
 
   it('messages with more calls than may wait on a socket are read when earlier calls have run', async () => {
