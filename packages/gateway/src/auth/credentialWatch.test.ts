@@ -5,7 +5,7 @@ import type { Verify } from '../calls/scheme.ts';
 import { bearer } from './schemes/bearer.ts';
 
 // Not `setTimeout`: what else runs in the process would be counted.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 const request = {} as HttpRequest;
