@@ -1,5 +1,5 @@
 import { type CallOptions, type Store, StoreError } from '@petstore/core/store';
-import { GroupCommit } from 'trpc-gateway-shared/lmdb';
+import { GroupCommit, transact } from 'trpc-gateway-shared/lmdb';
 import { closed, toCommitError, toReadError } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 
@@ -19,13 +19,13 @@ export interface Access extends Pick<Store, 'ready' | 'close'> {
 
 /** Opens the access to a data folder. A fatal error of LMDB, or a folder that was removed, ends it. */
 export function openAccess(folder: DataFolder): Access {
-  const { root, meta, path: dataDir, watch } = folder;
+  const { root, meta, path: dataDir, file, watch } = folder;
   let closing: Promise<void> | undefined;
   const commits = new GroupCommit(
     {
       // After a fatal error LMDB cannot begin a transaction, and its promise never settles.
       check: () => rejectIf(watch.fatal()),
-      transact: (runJobs) => root.childTransaction(runJobs),
+      transact: (runJobs) => transact(root, file, runJobs),
       onCommitted() {
         const fatal = watch.check();
         if (fatal !== undefined) throw new StoreError('outcome-unknown', fatal.message, { cause: fatal });

@@ -13,6 +13,8 @@ export type MetaTable = Database<Decoded<number | Layout>, string>;
 export interface DataFolder {
   /** For messages. */
   readonly path: string;
+  /** Path of its LMDB file. */
+  readonly file: string;
   readonly root: RootDatabase;
   readonly meta: MetaTable;
   readonly watch: FolderWatch;

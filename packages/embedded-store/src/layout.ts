@@ -1,5 +1,6 @@
 import { type CollectionDefinition, StoreError, throwIncompatible } from '@petstore/core/store';
 import type { Database } from 'lmdb';
+import { transactSync } from 'trpc-gateway-shared/lmdb';
 import { addToIndex, findDuplicate, indexName, type IndexTable, openCollectionTables } from './collection.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder, Layout } from './folder.ts';
@@ -8,7 +9,7 @@ import { collect, openTable, put, recordCounter } from './table.ts';
 /** Version of the storage format. Increment it for a change that older code cannot read. */
 export const FORMAT = 1;
 
-type OpenedFolder = Pick<DataFolder, 'meta' | 'path' | 'root'>;
+type OpenedFolder = Pick<DataFolder, 'file' | 'meta' | 'path' | 'root'>;
 
 /** @throws {StoreError} `damaged` if the folder has no format number, or that of another version */
 export function checkFormat({ meta, path }: OpenedFolder): void {
@@ -59,15 +60,13 @@ const isSameLayout = (one: Layout[string], other: Layout[string]) =>
  * @returns a sentence for each change
  */
 export function bringUpToDate(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): string[] {
-  const { meta, path, root } = folder;
-  // Tables are opened first, because lmdb opens them in separate transactions.
-  const opened = definitions.map((definition) => ({
-    definition,
-    ...openCollectionTables(folder, definition),
-  }));
-  const dropped = openDroppedIndexes(folder, definitions);
-
-  return root.transactionSync(() => {
+  const { file, meta, path, root } = folder;
+  return transactSync(root, file, () => {
+    const opened = definitions.map((definition) => ({
+      definition,
+      ...openCollectionTables(folder, definition),
+    }));
+    const dropped = openDroppedIndexes(folder, definitions);
     const done: string[] = [];
     // Another process may have changed it since.
     const layout: Record<string, Layout[string]> = { ...layoutOf(folder) };

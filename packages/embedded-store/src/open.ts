@@ -3,7 +3,7 @@ import { access, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
 import { type CollectionDefinition, StoreError, type StoreOptions } from '@petstore/core/store';
-import { createLockFile, makeFolder, rejectLink } from 'trpc-gateway-shared/lmdb';
+import { createLockFile, makeFolder, rejectLink, transactSync } from 'trpc-gateway-shared/lmdb';
 import { findDamage } from './dataFile.ts';
 import { createAtomically, rejectSharedFolder } from './dataFolder.ts';
 import { damaged, toStoreError } from './errors.ts';
@@ -72,7 +72,7 @@ async function open(
     const opened = openDataFile(file);
     root = opened;
     const meta = openMeta(opened);
-    const folder = { path, root: opened, meta };
+    const folder = { path, file, root: opened, meta };
     checkFormat(folder);
     if (collections !== undefined) {
       rejectUnknown(folder, collections);
@@ -90,6 +90,7 @@ async function open(
     const readerCheck = setInterval(() => opened.readerCheck(), READER_CHECK_MS).unref();
     return {
       path,
+      file,
       root: opened,
       meta,
       watch,
@@ -130,7 +131,10 @@ function openDataFile(file: string): RootDatabase {
     // unhandled rejection, which ends the process.
     eventTurnBatching: false,
   };
-  return openLmdb(options);
+  const root = openLmdb(options);
+  // What opening sets for all processes is read before: other processes may have committed since.
+  transactSync(root, file, () => {});
+  return root;
 }
 
 /** lmdb 3.5.6 supports `permissionsMode`, but its declarations lack it. */
@@ -149,7 +153,7 @@ async function writeNewFile(path: string, collections: readonly CollectionDefini
       put(meta, KEY_COUNTER, 0);
       put(meta, 'layout', {});
     });
-    bringUpToDate({ path, root, meta }, collections);
+    bringUpToDate({ path, file: path, root, meta }, collections);
   } finally {
     await root.close();
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { holdWriteLock } from '@petstore/testing/holdWriteLock';
+import { setBackCommits } from '@petstore/testing/setBackCommits';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -38,6 +39,17 @@ test('get returns an animal that another process acknowledged in the same turn o
   );
   const after = store.collection(animals).get(1);
   expect([before, after]).toEqual([undefined, ...z.array(Animal).parse(created)]);
+  await store.close();
+});
+
+test.each([1, 2])('a process that opens the folder during %i commits undoes none', async (commits) => {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  const create = (name: string) => store.collection(animals).create({ name, categoryId: 1 });
+  const created = [await create('a'), await create('b'), await create('c')];
+  setBackCommits(join(dataDir, 'petstore.mdb'), commits);
+  created.push(await create('d'));
+  expect(created.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
+  expect((await store.collection(animals).list({ limit: 10 })).records).toEqual(created);
   await store.close();
 });
 

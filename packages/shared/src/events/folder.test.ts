@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nextMessage } from '@petstore/testing/nextMessage';
+import { setBackCommits } from '@petstore/testing/setBackCommits';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, it, onTestFinished } from 'vitest';
 import { beginning } from './eventLog.ts';
@@ -81,6 +82,16 @@ it('a process is woken by each commit of another one', async () => {
     }
   };
   await Promise.all(Array.from({ length: 3 }, rounds));
+});
+
+it.each([1, 2])('a process that opens the log during %i commits undoes none', async (commits) => {
+  const path = await newPath();
+  const log = openFolder(path);
+  for (const event of numbers(1, 3)) await log.append('a', event, keep);
+  const file = (await readdir(path)).find((name) => name.endsWith('.mdb')) ?? '';
+  setBackCommits(join(path, file), commits);
+  await log.append('a', '4', keep);
+  expect(await new TestReader(log, 'a', beginning).texts(4)).toEqual(numbers(1, 4));
 });
 
 it('processes that open a new folder at the same time share one log', async () => {

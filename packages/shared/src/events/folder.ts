@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, utimesSync, watch } from '
 import { join, resolve } from 'node:path';
 import { createFileCommits } from '../lmdb/fileCommits.ts';
 import { LmdbFile } from '../lmdb/lmdbFile.ts';
+import { transactSync } from '../lmdb/newestCommit.ts';
 import { openInFolder } from '../lmdb/sharedFolder.ts';
 import { type ChannelPage, ChannelWatches, logClosed, readChannel } from './channelReader.ts';
 import type { EventLog } from './eventLog.ts';
@@ -55,12 +56,18 @@ function openLog(folder: string): EventLog {
     { noSync: boot !== undefined, overlappingSync: false, maxDbs: 4 },
     (root) => openEventTables(root, fileEpoch(path)),
   );
-  file.tables.root.transactionSync(() => beginOpening(file.tables, Date.now()));
+  transactSync(file.tables.root, path, () => beginOpening(file.tables, Date.now()));
+  /** Makes all processes look for events. */
+  function touch(): void {
+    const now = new Date();
+    utimesSync(path, now, now);
+  }
+  // Until that transaction, they may have seen the log as it was before the newest events.
+  touch();
   const commits = createFileCommits(`The event log ${path}`, file, () => {
     file.rejectReplaced();
     // LMDB shows a commit to other processes just after it has written the file: some may have looked in between.
-    const now = new Date();
-    utimesSync(path, now, now);
+    touch();
     changes.look();
   });
   const watches = new ChannelWatches();

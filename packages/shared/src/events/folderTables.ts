@@ -62,7 +62,7 @@ const logKey = Buffer.from('log');
 
 /**
  * Opens the tables. They begin again if `epoch`, which identifies the file, is not the stored one: in a copy, such as a
- * restored backup, an id may already name another event.
+ * restored backup, an id may already name another event. In a write transaction.
  */
 export function openEventTables(root: EventTables['root'], epoch: string): EventTables {
   const table = (name: string): Table => root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' });
@@ -75,12 +75,10 @@ export function openEventTables(root: EventTables['root'], epoch: string): Event
     changes: table('changes'),
     openings: table('openings'),
   };
-  root.transactionSync(() => {
-    if (root.get(epochKey)?.toString() === epoch) return;
-    for (const each of [tables.channels, tables.events, tables.changes, tables.openings]) each.clearSync();
-    root.removeSync(logKey);
-    root.putSync(epochKey, Buffer.from(epoch));
-  });
+  if (root.get(epochKey)?.toString() === epoch) return tables;
+  for (const each of [tables.channels, tables.events, tables.changes, tables.openings]) each.clearSync();
+  root.removeSync(logKey);
+  root.putSync(epochKey, Buffer.from(epoch));
   return tables;
 }
 

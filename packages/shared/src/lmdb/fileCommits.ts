@@ -1,6 +1,7 @@
 import type { RootDatabase } from 'lmdb';
 import { GroupCommit } from './groupCommit.ts';
 import type { LmdbFile } from './lmdbFile.ts';
+import { transact } from './newestCommit.ts';
 
 /** How long a write waits, in milliseconds. Requests stop waiting earlier. */
 const timeoutMs = 5000;
@@ -26,7 +27,7 @@ export function createFileCommits<Tables extends { readonly root: RootDatabase<B
     {
       // Another user of the file in this process may have made it unusable.
       check: () => file.check(),
-      transact: (runJobs) => file.tables.root.childTransaction(runJobs),
+      transact: (runJobs) => transact(file.tables.root, file.path, runJobs),
       onCommitted,
     },
     { timeoutMs, notStarted: () => hangs(timeoutMs) },

@@ -7,7 +7,7 @@ const transactionMs = 5;
 export interface CommitFile {
   /** Called before each transaction. Throws or rejects if LMDB cannot begin one: its promise would never settle. */
   readonly check: () => void | Promise<void>;
-  /** Runs jobs in a child transaction, until on disk. Only a child rolls back if lmdb fails inside a job. */
+  /** Runs jobs in a write transaction, until on disk. */
   readonly transact: (runJobs: () => void) => Promise<unknown>;
   /** Called when a transaction is on disk. Throws if its data is lost nevertheless, such as with a removed file. */
   readonly onCommitted?: () => void;

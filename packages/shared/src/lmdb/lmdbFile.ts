@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import * as lmdb from 'lmdb';
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { transactSync } from './newestCommit.ts';
 import { FolderError, prepareFile } from './sharedFolder.ts';
 
 type Root = RootDatabase<Buffer, Uint8Array>;
@@ -16,7 +17,7 @@ export class LmdbFile<Tables> {
   #tables: Tables | undefined = undefined;
   #isClosed = false;
 
-  /** @param openTables opens the tables of the file. It must throw if LMDB cannot read them */
+  /** @param openTables opens the tables of the file, in a write transaction. It must throw if LMDB cannot read them */
   constructor(path: string, options: Options, openTables: (root: Root) => Tables) {
     this.path = path;
     this.#options = options;
@@ -28,9 +29,8 @@ export class LmdbFile<Tables> {
       );
     }
     prepareFile(path);
-    this.#root = this.#open();
     this.#inode = statSync(path).ino;
-    this.#tables = openTables(this.#root);
+    this.#tables = this.#open();
   }
 
   /** The open tables. @throws if the file is closed, was removed or replaced, or cannot be opened again */
@@ -38,8 +38,7 @@ export class LmdbFile<Tables> {
     if (this.#isClosed) throw new Error(`The state in ${this.path} is closed.`);
     if (this.#tables !== undefined) return this.#tables;
     this.rejectReplaced();
-    this.#root = this.#open();
-    return (this.#tables = this.#openTables(this.#root));
+    return (this.#tables = this.#open());
   }
 
   /** @throws if another file is at the path: processes that start later would not see what this process stores */
@@ -66,8 +65,8 @@ export class LmdbFile<Tables> {
     await this.#root?.close();
   }
 
-  #open(): Root {
-    return open<Buffer, Uint8Array>({
+  #open(): Tables {
+    const root = open<Buffer, Uint8Array>({
       path: this.path,
       noSubdir: true,
       encoding: 'binary',
@@ -76,5 +75,7 @@ export class LmdbFile<Tables> {
       eventTurnBatching: false,
       ...this.#options,
     });
+    this.#root = root;
+    return transactSync(root, this.path, () => this.#openTables(root));
   }
 }

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { memoryState } from 'trpc-gateway';
 import { holdWriteLock } from '@petstore/testing/holdWriteLock';
 import { nextMessage } from '@petstore/testing/nextMessage';
+import { setBackCommits } from '@petstore/testing/setBackCommits';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
@@ -47,6 +48,25 @@ it('four processes that share a folder accept 1,000 calls of a limit of 1,000', 
   for (const each of processes) each.send('go');
   const accepted = await Promise.all(accepting);
   expect(accepted.reduce<number>((total, each) => total + Number(each), 0)).toBe(1000);
+});
+
+it.each([1, 2])('a process that opens the folder during %i commits undoes none', async (commits) => {
+  const path = await newPath();
+  const state = openFolder(path);
+  for (const key of ['a', 'b', 'c']) await state.add(key, key, 60_000);
+  setBackCommits(join(path, 'values.mdb'), commits);
+  expect(await state.add('d', 'd', 60_000)).toBeUndefined();
+  for (const key of ['a', 'b', 'c', 'd']) expect(await state.add(key, 'other', 60_000)).toBe(key);
+});
+
+it('after a process has opened the folder during two calls, calls are counted again', async () => {
+  const path = await newPath();
+  const { take } = openFolder(path);
+  const bucket = { size: 4, windowMs: 3_600_000 };
+  for (let call = 0; call < 3; call += 1) await take('a', 1, bucket);
+  setBackCommits(join(path, 'buckets.mdb'), 2);
+  expect(() => take('a', 1, bucket)).toThrow(/MDB_BAD_TXN/);
+  expect([take('a', 1, bucket), take('a', 1, bucket)]).toMatchObject([{ isTaken: true }, { isTaken: false }]);
 });
 
 it('a state folder is readable by its owner only, and keeps values and buckets after close', async () => {

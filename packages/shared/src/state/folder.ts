@@ -5,6 +5,7 @@ import type { Database, RootDatabase } from 'lmdb';
 import { bucketEpoch } from './bucketEpoch.ts';
 import { createFileCommits } from '../lmdb/fileCommits.ts';
 import { LmdbFile } from '../lmdb/lmdbFile.ts';
+import { transactSync } from '../lmdb/newestCommit.ts';
 import { openInFolder } from '../lmdb/sharedFolder.ts';
 
 export interface FolderStateOptions {
@@ -124,6 +125,7 @@ function openBuckets(path: string) {
     const digest = hashStateKey(key);
     try {
       const root = file.tables;
+      // Not `transactSync`, which takes as long again: while a process opens the file, one call may be forgotten.
       return root.transactionSync(() => {
         const now = Date.now() - bucketEpoch;
         const row = root.get(digest);
@@ -137,7 +139,11 @@ function openBuckets(path: string) {
       });
     } catch (error) {
       // The gateway calls `take` again after a second.
-      void file.check();
+      try {
+        transactSync(file.tables, path, () => {});
+      } catch {
+        void file.check();
+      }
       throw error;
     }
   };
