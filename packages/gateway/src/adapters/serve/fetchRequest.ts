@@ -74,6 +74,7 @@ export class FetchRequest implements HttpRequest {
     const parts: Bytes[] = [];
     let chunks: Bytes[] = [];
     const limit = Math.min(maxBytes, this.#maxBodySize);
+    await this.arrival();
     const reader = this.#open(limit);
     // Not by `bodyChunks`: a generator takes longer than the rest for a body of one chunk.
     try {
@@ -91,6 +92,7 @@ export class FetchRequest implements HttpRequest {
 
   async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     const limit = Math.min(maxBytes, this.#maxStreamSize);
+    await this.arrival();
     const reader = this.#open(limit);
     try {
       for (;;) {
@@ -147,6 +149,11 @@ export class FetchRequest implements HttpRequest {
     const { signal } = this;
     signal.addEventListener('abort', onAbort, { once: true });
     return () => signal.removeEventListener('abort', onAbort);
+  }
+
+  /** Waits until it is time to open the body. */
+  protected arrival(): Promise<void> | undefined {
+    return undefined;
   }
 
   protected beforeRead(): void {}
