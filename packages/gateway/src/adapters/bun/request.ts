@@ -70,6 +70,11 @@ export class BunRequest extends FetchRequest {
     return () => {};
   }
 
+  /** Most bodies arrive by the next turn, and of those Bun makes a stream in 5 µs, of others in 13. */
+  protected override arrival(): Promise<void> {
+    return new Promise(setImmediate);
+  }
+
   /** Bun closes the connection of a client that does not send, but not while the reader is busy. */
   protected override beforeRead(): void {
     this.#isReading = true;

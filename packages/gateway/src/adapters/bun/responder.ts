@@ -126,7 +126,9 @@ export class BunResponder extends ServiceResponder {
 
   #respondLater(request: BunRequest, pending: Promise<HttpResponse>): Promise<Response> {
     this.running += 1;
-    if (this.#waiting.push(request) === 1) setTimeout(() => this.#keepWaiting(), keepAfterMs);
+    // After the turn in which bodies are read.
+    if (this.#waiting.push(request) === 1)
+      setTimeout(() => setImmediate(() => this.#keepWaiting()), keepAfterMs);
     const finish = (ready: HttpResponse) => {
       this.running -= 1;
       request.hasResponse = true;

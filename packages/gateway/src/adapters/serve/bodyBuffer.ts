@@ -39,12 +39,10 @@ export class ChunkCounter {
 
   /** Counts a chunk that is not the last one. @returns whether the connection must be closed */
   isFlood(chunk: Uint8Array): boolean {
-    if (this.#chunks === 0) {
-      this.#bytes = 0;
-      setImmediate(() => (this.#chunks = 0));
-    }
     this.#chunks += 1;
     this.#bytes += chunk.byteLength;
+    // Not for the first chunk: most bodies have no other.
+    if (this.#chunks === 2) setImmediate(() => (this.#chunks = this.#bytes = 0));
     return this.#chunks > maxChunksPerTurn && this.#bytes < this.#chunks * smallChunkBytes;
   }
 }

@@ -4,6 +4,11 @@ import { BodyTooLargeError, type Bytes, type HttpRequest, joinBytes } from '../.
 /** Number of chunks of a body that are joined: unjoined, chunks of one byte take some 200 times their bytes. */
 const joinedChunks = 64;
 
+type BodyReader = ReadableStreamDefaultReader<Bytes>;
+type ReadResult = Awaited<ReturnType<BodyReader['read']>>;
+
+const cancel = (reader: BodyReader, reason?: unknown) => void reader.cancel(reason).catch(() => {});
+
 export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -14,6 +19,7 @@ export class FetchRequest implements HttpRequest {
   readonly #maxBodySize: number;
   readonly #maxStreamSize: number;
   readonly #remoteAddress: string;
+  #unwatch: (() => void) | undefined;
 
   /**
    * @param maxBodySize maximum size of a body that is read into memory, regardless of the limit of its reader
@@ -67,61 +73,75 @@ export class FetchRequest implements HttpRequest {
   async body(maxBytes: number): Promise<Bytes> {
     const parts: Bytes[] = [];
     let chunks: Bytes[] = [];
+    const limit = Math.min(maxBytes, this.#maxBodySize);
+    await this.arrival();
+    const reader = this.#open(limit);
     // Not by `bodyChunks`: a generator takes longer than the rest for a body of one chunk.
-    const reader = this.#open(Math.min(maxBytes, this.#maxBodySize));
     try {
-      for (let chunk = await reader.read(); chunk; chunk = await reader.read()) {
+      for (;;) {
+        const chunk = this.#accept(await this.#next(reader), limit);
+        if (chunk === undefined) return joinBytes([...parts, ...chunks]);
         if (chunks.push(chunk) < joinedChunks) continue;
         parts.push(joinBytes(chunks));
         chunks = [];
       }
     } finally {
-      reader.close();
+      this.#close(reader);
     }
-    return joinBytes([...parts, ...chunks]);
   }
 
   async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
-    const reader = this.#open(Math.min(maxBytes, this.#maxStreamSize));
+    const limit = Math.min(maxBytes, this.#maxStreamSize);
+    await this.arrival();
+    const reader = this.#open(limit);
     try {
-      for (let chunk = await reader.read(); chunk; chunk = await reader.read()) yield chunk;
+      for (;;) {
+        const chunk = this.#accept(await this.#next(reader), limit);
+        if (chunk === undefined) return;
+        yield chunk;
+      }
     } finally {
-      reader.close();
+      this.#close(reader);
     }
   }
 
   /** Opens the body for a reader of chunks of at most `limit` bytes in all. */
-  #open(limit: number): { read(): Promise<Bytes | undefined>; close(): void } {
+  #open(limit: number): BodyReader | undefined {
     const body = this.chunks();
     if (Number(this.#headers.get('content-length')) > limit) {
       void body?.cancel().catch(() => {});
       throw new BodyTooLargeError(limit);
     }
     const reader = body?.getReader();
-    if (!reader) return { read: async () => undefined, close() {} };
     // Ends a pending read.
-    const unwatch = this.watch(() => void reader.cancel(this.signal.reason).catch(() => {}));
-    const throwIfAborted = () => {
-      if (this.isAborted) throw this.signal.reason;
-    };
-    return {
-      read: async () => {
-        throwIfAborted();
-        this.beforeRead();
-        const { done, value } = await reader.read();
-        throwIfAborted();
-        this.afterRead(value);
-        if (done) return undefined;
-        this.receivedBytes += value.byteLength;
-        if (this.receivedBytes > limit) throw new BodyTooLargeError(limit);
-        return requireBytes(value);
-      },
-      close() {
-        unwatch();
-        // Has no effect if the body was read completely.
-        void reader.cancel().catch(() => {});
-      },
-    };
+    if (reader) this.#unwatch = this.watch(() => cancel(reader, this.signal.reason));
+    return reader;
+  }
+
+  #next(reader: BodyReader | undefined): Promise<ReadResult> | undefined {
+    this.#throwIfAborted();
+    this.beforeRead();
+    return reader?.read();
+  }
+
+  /** @returns `undefined` at the end of the body */
+  #accept(result: ReadResult | undefined, limit: number): Bytes | undefined {
+    this.#throwIfAborted();
+    this.afterRead(result?.value);
+    if (!result || result.done) return undefined;
+    this.receivedBytes += result.value.byteLength;
+    if (this.receivedBytes > limit) throw new BodyTooLargeError(limit);
+    return requireBytes(result.value);
+  }
+
+  #close(reader: BodyReader | undefined): void {
+    this.#unwatch?.();
+    // Has no effect if the body was read completely.
+    if (reader) cancel(reader);
+  }
+
+  #throwIfAborted(): void {
+    if (this.isAborted) throw this.signal.reason;
   }
 
   /** Calls a listener when the client disconnects, until the returned function is called. */
@@ -129,6 +149,11 @@ export class FetchRequest implements HttpRequest {
     const { signal } = this;
     signal.addEventListener('abort', onAbort, { once: true });
     return () => signal.removeEventListener('abort', onAbort);
+  }
+
+  /** Waits until it is time to open the body. */
+  protected arrival(): Promise<void> | undefined {
+    return undefined;
   }
 
   protected beforeRead(): void {}
