@@ -67,7 +67,7 @@ export function createProtocols(options: AnyGatewayOptions, service: ServedServi
     server: { name: options.document.title, version: options.document.version },
     admitMessage: createMessageAdmission(rateLimit, policies.ofService),
   });
-  const other = createRouteProtocol(routes, errorResponse);
+  const other = createRouteProtocol(routes, errorResponse, reportError);
   const sockets = new WebSockets({
     ...trpcSettings,
     admit: (context) => admit(policies.admittingSockets, context),

@@ -1,9 +1,10 @@
 import type { TRPCError } from '@trpc/server';
 import { isEventSource, retryField } from '../http/eventSource.ts';
-import type { Header, OutgoingResponse } from '../http/response.ts';
+import { isBodyStream, reportedStream, type Header, type OutgoingResponse } from '../http/response.ts';
 import type { ReportedError, ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import { codeOf, originalOf } from '../procedures/clientError.ts';
+import { failureOf } from '../procedures/execute.ts';
 import { LimitError, retryAfterSecondsOf } from '../procedures/limitError.ts';
 
 /** Returns an error with the properties of its call, as hooks and error formatters receive them. */
@@ -24,6 +25,19 @@ export function report(
 ): void {
   const { request } = context;
   if (reportError && !request.isAborted) reportError({ ...errorOfCall(originalOf(error), context), request });
+}
+
+/** Reports the error of a body that fails after its head was sent, so that the client receives a part of it. */
+export function reportStream(
+  reportError: ReportError | undefined,
+  response: OutgoingResponse,
+  context: RequestContext,
+): void {
+  const { body } = response;
+  if (reportError === undefined || !isBodyStream(body)) return;
+  response.body = reportedStream(body, (cause) => {
+    if (cause !== undefined) report(reportError, failureOf(cause).error, context);
+  });
 }
 
 /** Records the error of a request with one call in the context. */
