@@ -165,6 +165,28 @@ it.each<
   expect(received).toEqual(statuses);
 });
 
+it('calls get 500 if rateLimit.key throws, over REST, tRPC, in a batch and on a WebSocket', async () => {
+  let isFailing = true;
+  const key = () => {
+    if (isFailing) throw new Error('no plan');
+    return 'plan';
+  };
+  const { send, dial, records } = await startService({ rateLimit: { calls: 9, windowMs: 60_000, key } });
+  for (const target of ['/v1/list', '/trpc/list', batchTarget('list', 2)])
+    expect((await send(target)).status).toBe(500);
+  isFailing = false;
+  const { call } = dial();
+  const list = { method: 'query', params: { path: 'list' } };
+  expect(await call({ id: 1, ...list })).toMatchObject({ result: { data: 0 } });
+  isFailing = true;
+  const error = { message: 'Internal server error', data: { code: 'INTERNAL_SERVER_ERROR' } };
+  expect(await call({ id: 2, ...list })).toMatchObject({ error });
+  const failed = records.filter(({ status }) => status === 500);
+  expect(failed.map(({ error: cause }) => String((cause as Error).cause))).toEqual(
+    Array(4).fill('Error: no plan'),
+  );
+});
+
 it('gateways with one state share a rate limit, apart from failedAttempts', async () => {
   const memory = memoryState();
   // Asynchronous, like a database.
