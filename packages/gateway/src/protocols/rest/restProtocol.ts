@@ -14,7 +14,7 @@ import type { RequestContext } from '../../calls/requestContext.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
-import { forEventSource, reportStream } from '../requestErrors.ts';
+import { forEventSource } from '../requestErrors.ts';
 import type { ProtocolSettings } from '../protocolSettings.ts';
 import { RequestRun } from '../requestRun.ts';
 import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
@@ -225,12 +225,7 @@ class RestRun extends RequestRun implements CallSource {
     // A stream outlives its call: its signal must abort when the client disconnects.
     if (isStream) this.context.follow();
     else if (this.#operation.procedure.mayReturnAsync) this.#discardUnread(value);
-    if (!isStream) return this.#respond(response);
-    const streamed = OutgoingResponse.of(response);
-    // Events report their errors, since clients receive them.
-    if (this.#operation.output.kind !== 'events')
-      reportStream(this.settings.reportError, streamed, this.context);
-    this.#respond(streamed);
+    this.#respond(isStream ? OutgoingResponse.of(response) : response);
   }
 
   /** Ends the async iterables in an output that the body of the response does not read. */

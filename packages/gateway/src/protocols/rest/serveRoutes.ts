@@ -3,11 +3,9 @@ import { BodyTooLargeError } from '../../http/request.ts';
 import { requireResponse, OutgoingResponse } from '../../http/response.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import type { ReportError } from '../../calls/reportError.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
 import { isTrpcError } from '../../procedures/clientError.ts';
 import type { Protocol } from '../protocol.ts';
-import { reportStream } from '../requestErrors.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';
 
@@ -18,22 +16,14 @@ interface RouteTarget extends Target {
 }
 
 /** Creates the protocol of routes, including the document. Errors, including 404, have the format of REST errors. */
-export function createRouteProtocol(
-  routes: RouteTable,
-  errorResponse: ErrorResponse,
-  reportError: ReportError | undefined,
-): Protocol<RouteTarget> {
+export function createRouteProtocol(routes: RouteTable, errorResponse: ErrorResponse): Protocol<RouteTarget> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
   async function runRoute(route: RouteHandler, context: RequestContext): Promise<OutgoingResponse> {
     const { request, requestId } = context;
     try {
-      const returned: unknown = await route(request, { requestId });
-      const response = OutgoingResponse.of(
-        requireResponse(returned, `The route ${request.method} ${request.path}`),
-      );
-      reportStream(reportError, response, context);
-      return response;
+      const response: unknown = await route(request, { requestId });
+      return OutgoingResponse.of(requireResponse(response, `The route ${request.method} ${request.path}`));
     } catch (cause) {
       if (cause instanceof BodyTooLargeError || request.isAborted) {
         return errorResponse(receiveError(cause), context);
