@@ -46,11 +46,7 @@ const changes: readonly (readonly [since: string, change: string, tests: RegExp]
     'events that restore the last id',
     /> a subscription (after an event|by POST|of tracked events after) |rpcEventFormat writes|events of .*untracked events/,
   ],
-  [
-    '11.22.1',
-    '.errors()',
-    /readErrors (merges|calls|rejects two)|> mapError sends the error|declared error of mapError/,
-  ],
+  ['11.22.1', '.errors()', /readErrors (merges|calls)|> mapError sends the error|declared error of mapError/],
   ['11.22.1', 'AbortError of batches', /a client that aborts its calls over httpBatch/],
   ['11.23.0', '`Allow` for a 405', /is answered with 405 and Allow/],
   [
