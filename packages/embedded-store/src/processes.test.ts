@@ -127,13 +127,6 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('close({ timeoutMs }) resolves when the unfinished writes have ended', async () => {
-  const store = await openEmbeddedStore({ dataDir, collections });
-  const created = store.collection(animals).create({ name: 'Rex', categoryId: 1 });
-  await store.close({ timeoutMs: 60_000 });
-  expect(await created).toMatchObject({ id: 1 });
-});
-
 test.skipIf(commandMissing('strace'))(
   'after an EIO on a meta page every later call fails with fatal, and the store can be closed',
   { timeout: 240_000 },

@@ -120,8 +120,8 @@ export class Recorder {
       if (cause !== undefined) {
         const { error } = failureOf(cause);
         outcome.endedWith(codeOf(error));
-        // Events report their errors themselves: their clients receive them.
-        report(this.#reportError, error, context);
+        // Streams of tRPC, and events of all protocols, report their errors themselves.
+        if (context.protocol !== 'trpc') report(this.#reportError, error, context);
       }
       const record = () => this.request(context, response, undefined, true);
       const settling = settle?.();

@@ -35,7 +35,7 @@ export type ErrorResponse = (
 ) => OutgoingResponse;
 
 /** Converts the rejection of malformed HTTP by an adapter, or of a policy that states a status, to a response. */
-export type RejectionResponse = (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
+type RejectionResponse = (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
 
 type ErrorOfCall = Omit<ReportedError<unknown>, 'request'>;
 
