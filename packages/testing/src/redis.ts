@@ -54,7 +54,7 @@ export async function startRedisGroup() {
     server,
     replica,
     sentinel,
-    async remove() {
+    remove: async () => {
       await Promise.all([sentinel, replica, server].map((each) => each.remove()));
     },
   };
@@ -77,7 +77,7 @@ export async function startRedisCluster() {
   const servers = [one, other];
   return {
     servers,
-    async remove() {
+    remove: async () => {
       await Promise.all(servers.map((each) => each.remove()));
     },
   };
