@@ -12,16 +12,10 @@ const file = fileURLToPath(new URL('../floors.json', import.meta.url));
 const Floors = z.record(z.string(), z.record(z.string(), z.number().positive()));
 type Floors = z.output<typeof Floors>;
 
-/** A result that is below its floor. */
-export interface Miss {
-  readonly result: Result;
-  readonly floor: number;
-}
-
 export const readFloors = async (): Promise<Floors> => Floors.parse(JSON.parse(await readFile(file, 'utf8')));
 
 /** The cases below their floor. A case that was not measured is not a miss: fewer cases may have been selected. */
-export const misses = (results: readonly Result[], floors: Floors): readonly Miss[] =>
+export const misses = (results: readonly Result[], floors: Floors) =>
   results.flatMap((result) => {
     const floor = floors[result.contender]?.[result.case];
     const isBelow = floor !== undefined && !((result.peerRatio ?? NaN) >= floor);

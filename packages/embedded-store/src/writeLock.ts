@@ -12,13 +12,6 @@ const LAST_TRANSACTION = 8;
 const LOCK = 64;
 const THREAD_MASK = 0x3fff_ffff;
 
-interface LockHolder {
-  /** The process that holds the lock. */
-  readonly pid: string;
-  /** Changes when the lock changes hands, and with each commit. */
-  readonly state: string;
-}
-
 /**
  * Waits while another process holds the write lock of a data folder. LMDB takes that lock to open a table and blocks the
  * event loop until it gets it, so that no timer or signal handler runs. Supports Linux with glibc; elsewhere it does not
@@ -38,7 +31,8 @@ export async function waitForWriteLock(path: string, lockFile: string): Promise<
   );
 }
 
-async function findHolder(lockFile: string): Promise<LockHolder | undefined> {
+/** Finds the process that holds the lock. Its `state` changes when the lock changes hands, and with each commit. */
+async function findHolder(lockFile: string) {
   const bytes = Buffer.alloc(LOCK + 4);
   const file = await open(lockFile, 'r');
   try {

@@ -34,15 +34,11 @@ export interface Client {
   get(target: string, sending?: SendOptions): Promise<TestResponse>;
 }
 
-/** The address of a server, and a valid key. */
-interface ServerAddress {
-  readonly origin: string;
-  readonly apiKey: string;
-  /** For a server in this process, without a port. */
-  readonly fetch?: Fetch;
-}
-
-export async function connect({ origin, apiKey, fetch = globalFetch }: ServerAddress): Promise<Client> {
+/** Connects to a server with a valid key. @param address `fetch`: that of a server in this process, without a port */
+export async function connect(
+  address: Pick<Client, 'origin' | 'apiKey'> & { readonly fetch?: Fetch },
+): Promise<Client> {
+  const { origin, apiKey, fetch = globalFetch } = address;
   const documentResponse = await fetch(`${origin}/openapi.json`);
   if (documentResponse.status !== 200) {
     throw new Error(`GET /openapi.json answered ${documentResponse.status}.`);

@@ -3,19 +3,13 @@ import type { AdminOptions, RunOptions } from './options.ts';
 import type { Listening } from 'trpc-gateway/serve';
 import type { MetricsPage } from './metrics/metricsPart.ts';
 
-export interface OpenedAdmin {
-  /** The origin for clients on this machine. */
-  readonly origin: string;
-  close(): Promise<void>;
-}
-
 /** Opens health routes and, if `metrics` is set, the metrics page. @throws the error, mapped by `explain` */
 export async function openAdmin(
   { host = '127.0.0.1', port }: AdminOptions,
   health: ReturnType<typeof healthRoutes>,
   metrics: MetricsPage | undefined,
   explain: RunOptions['explain'],
-): Promise<OpenedAdmin> {
+) {
   const { adminListener } = await import('./admin/adminListener.ts');
   const pages = { ...health, ...(metrics && { '/metrics': metrics }) };
   try {

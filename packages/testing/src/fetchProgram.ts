@@ -10,25 +10,15 @@ import { startProcess } from './startProcess.ts';
 /** Without the last one, the signal of a request aborts once its response was sent. */
 export const denoOptions = ['--allow-all', '--no-prompt', '--unstable-no-legacy-abort'];
 
-/** A program whose default export has a `fetch`, on a runtime that serves it: Deno or workerd. */
-export interface FetchProgram {
-  readonly origin: string;
-  /** The text that the program has printed on stderr so far. */
-  readonly stderr: () => string;
-  close(): Promise<void>;
-}
-
-export interface FetchProgramOptions {
-  /** Default: a free one. */
-  readonly port?: number;
-}
-
-/** Bundles a program, starts it, and waits until it listens on 127.0.0.1. */
+/**
+ * Bundles a program whose default export has a `fetch`, starts it on a runtime that serves it, Deno or workerd, and waits
+ * until it listens on 127.0.0.1. @param options `port`: by default, a free one
+ */
 export async function startFetchProgram(
   { name, executable }: NamedRuntime,
   entry: string,
-  { port = 0 }: FetchProgramOptions = {},
-): Promise<FetchProgram> {
+  { port = 0 }: { readonly port?: number } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'fetch-program-'));
   const [bundle, config] = [join(folder, 'bundle.js'), join(folder, 'config.capnp')];
   await writeFile(bundle, await bundled(entry));
@@ -56,8 +46,9 @@ export async function startFetchProgram(
   const origin = `http://127.0.0.1:${await portFound}`;
   return {
     origin,
+    /** The text that the program has printed on stderr so far. */
     stderr: () => stderr,
-    async close() {
+    close: async () => {
       child.kill('SIGTERM');
       await ended;
       await rm(folder, { recursive: true });

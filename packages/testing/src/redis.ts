@@ -21,22 +21,7 @@ if (!hasRedis && process.env['REQUIRE_REDIS'] !== undefined) {
   throw new Error(`REQUIRE_REDIS is set, but ${folder} has no Redis. Run \`.ci/redis install\`.`);
 }
 
-/** A Redis server or Sentinel of a test, on a free port of this machine. */
-export interface RedisProcess {
-  readonly url: string;
-  readonly port: number;
-  /** Suspends it (SIGSTOP): its connections stay open, and nothing is answered. */
-  readonly freeze: () => void;
-  readonly resume: () => void;
-  /** Ends it (SIGKILL). */
-  readonly kill: () => Promise<void>;
-  /** Starts it again after `kill`, with the files that it had written. */
-  readonly start: () => Promise<void>;
-  /** Sends a command. @returns the first line of the reply, such as `+OK` */
-  readonly command: (...words: readonly string[]) => Promise<string>;
-  /** Ends it and removes its files. */
-  readonly remove: () => Promise<void>;
-}
+export type RedisProcess = Awaited<ReturnType<typeof startOf>>;
 
 /** Starts Redis; acknowledged commands survive SIGKILL. @param options such as `['--appendonly', 'no']` */
 export const startRedis = (options: readonly string[] = []): Promise<RedisProcess> =>
@@ -58,15 +43,8 @@ const startSentinel = ({ port }: RedisProcess): Promise<RedisProcess> =>
     return [file];
   });
 
-/** A server, a replica of it that has all its keys, and a Sentinel that knows both. */
-export interface RedisGroup {
-  readonly server: RedisProcess;
-  readonly replica: RedisProcess;
-  readonly sentinel: RedisProcess;
-  readonly remove: () => Promise<void>;
-}
-
-export async function startRedisGroup(): Promise<RedisGroup> {
+/** Starts a server, a replica of it that has all its keys, and a Sentinel that knows both. */
+export async function startRedisGroup() {
   const server = await startRedis();
   const replica = await startReplica(server);
   await until(async () => (await server.command('WAIT', '1', '100')) === ':1');
@@ -76,17 +54,14 @@ export async function startRedisGroup(): Promise<RedisGroup> {
     server,
     replica,
     sentinel,
-    async remove() {
+    remove: async () => {
       await Promise.all([sentinel, replica, server].map((each) => each.remove()));
     },
   };
 }
 
-/** A cluster of two servers, each with half of the slots. */
-export async function startRedisCluster(): Promise<{
-  readonly servers: readonly RedisProcess[];
-  readonly remove: () => Promise<void>;
-}> {
+/** Starts a cluster of two servers, each with half of the slots. */
+export async function startRedisCluster() {
   // Its own choice, the port + 10000, may be one that a connection of another test has just left.
   const buses = [await freePort(), await freePort()].map(String) as [string, string];
   const start = (bus: string) => startRedis(['--cluster-enabled', 'yes', '--cluster-port', bus]);
@@ -102,7 +77,7 @@ export async function startRedisCluster(): Promise<{
   const servers = [one, other];
   return {
     servers,
-    async remove() {
+    remove: async () => {
       await Promise.all(servers.map((each) => each.remove()));
     },
   };
@@ -113,16 +88,15 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue().catch(() => false))) await sleep(20);
 }
 
-async function startOf(
-  program: string,
-  optionsIn: (path: string) => Promise<readonly string[]>,
-): Promise<RedisProcess> {
+/** Starts a Redis server or Sentinel of a test, on a free port of this machine. */
+async function startOf(program: string, optionsIn: (path: string) => Promise<readonly string[]>) {
   const path = await mkdtemp(join(tmpdir(), 'redis-'));
   const options = await optionsIn(path);
   const port = await freePort();
   const log = join(path, 'log');
   let child: ChildProcess | undefined;
 
+  /** Sends a command. @returns the first line of the reply, such as `+OK` */
   const command = async (...words: readonly string[]): Promise<string> => {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -134,6 +108,7 @@ async function startOf(
       socket.destroy();
     }
   };
+  /** Ends it (SIGKILL). */
   const kill = async () => {
     if (child === undefined) return;
     const exited = once(child, 'exit');
@@ -141,6 +116,7 @@ async function startOf(
     await exited;
     child = undefined;
   };
+  /** Starts it again after `kill`, with the files that it had written. */
   const start = async () => {
     const own = ['--bind', '127.0.0.1', '--port', String(port), '--dir', path, '--logfile', log];
     const started = startProcess(join(folder, 'bin', program), [...options, ...own], {
@@ -156,12 +132,14 @@ async function startOf(
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    /** Suspends it (SIGSTOP): its connections stay open, and nothing is answered. */
     freeze: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     kill,
     start,
     command,
-    async remove() {
+    /** Ends it and removes its files. */
+    remove: async () => {
       await kill();
       await rm(path, { recursive: true, force: true });
     },

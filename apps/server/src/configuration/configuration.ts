@@ -25,8 +25,8 @@ function wholeNumber(min: number, max: number) {
   return schema;
 }
 
-/** Checks the form only. The store finds out whether the servers can be reached. */
-const mongodbUriPattern = /^mongodb(?:\+srv)?:\/\/[^\s/?]+(?:\/[\w-]{0,63})?(?:\?\S*)?$/;
+/** Matches the form of a URI, with its database. The store finds out whether the servers can be reached. */
+export const mongodbUriPattern = /^mongodb(?:\+srv)?:\/\/[^\s/?]+(?:\/([\w-]{0,63}))?(?:\?\S*)?$/;
 
 /** MongoDB limits a document to 16 MiB, and an animal is stored as one document. */
 const mongodbBodyBytes = 15 * 1_048_576;

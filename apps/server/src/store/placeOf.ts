@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
-import type { Configuration } from '../configuration/configuration.ts';
+import { type Configuration, mongodbUriPattern } from '../configuration/configuration.ts';
 
 /** Returns the name of the database of a MongoDB URI. */
 export function databaseOf({
   MONGODB_DB,
   MONGODB_URI = '',
 }: Pick<Configuration, 'MONGODB_DB' | 'MONGODB_URI'>): string {
-  const [, inPath = 'admin'] = /^[^/]+\/\/[^/?]+\/([\w-]{1,63})(?:\?|$)/.exec(MONGODB_URI) ?? [];
+  const [, inPath = ''] = mongodbUriPattern.exec(MONGODB_URI) ?? [];
   // There, `admin` is the database of the user, not of the data.
-  return MONGODB_DB ?? (inPath === 'admin' ? 'petstore' : inPath);
+  return MONGODB_DB ?? (inPath === '' || inPath === 'admin' ? 'petstore' : inPath);
 }
 
 /** Formats where the store is. */

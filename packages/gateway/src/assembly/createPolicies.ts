@@ -9,9 +9,11 @@ import { createClientAddress } from '../calls/clientAddress.ts';
 import { errorMapper } from '../calls/mapError.ts';
 import { requirePolicies } from '../calls/policy.ts';
 import { Recorder } from '../calls/recorder.ts';
+import type { ReportError } from '../calls/reportError.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { clientTimeoutPolicy, type RequestPolicy } from '../calls/requestContext.ts';
 import { GatewayError } from '../checks/gatewayError.ts';
+import { tryHook } from '../http/hooks.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { corsPolicy } from '../policies/cors.ts';
@@ -32,6 +34,9 @@ export function createPolicies(
 ) {
   const isProtected = schemes.length > 0;
   const mapError = options.mapError && errorMapper(options.mapError);
+  const { onError } = options;
+  const reportError: ReportError | undefined =
+    onError && ((reported) => void tryHook(onError, reported as never));
   const calls = new CallRunner(
     limits,
     options.telemetry !== undefined,
@@ -67,7 +72,8 @@ export function createPolicies(
     /** Runs the calls of all protocols; also the policy for `maxInFlight`. */
     calls,
     clientAddress,
-    recorder: new Recorder(options),
+    recorder: new Recorder(options, reportError),
+    reportError,
     mapError,
     failedAttempts,
     rateLimit,

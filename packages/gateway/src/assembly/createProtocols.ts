@@ -2,8 +2,6 @@ import { createCredentialWatch } from '../auth/credentialWatch.ts';
 import { createSocketOrigins } from '../auth/origins.ts';
 import { mapRejection } from '../calls/mapError.ts';
 import { admit } from '../calls/policy.ts';
-import type { ReportError } from '../calls/reportError.ts';
-import { tryHook } from '../http/hooks.ts';
 import type { SharedPolicies } from './createPolicies.ts';
 import type { AnyGatewayOptions } from './options.ts';
 import { createMessageAdmission } from '../policies/messageAdmission.ts';
@@ -29,13 +27,11 @@ import type { ServedService } from './readService.ts';
  * and shares, and what it alone needs.
  */
 export function createProtocols(options: AnyGatewayOptions, service: ServedService, shared: SharedPolicies) {
-  const { mapError, policies, rateLimit } = shared;
-  const { maskUnexpectedErrors: isMasked = true, onError } = options;
+  const { mapError, policies, rateLimit, reportError } = shared;
+  const { maskUnexpectedErrors: isMasked = true } = options;
   const { errorFormat, limits, operations, ownOrigin, paths, routes, schemes } = service;
   const { maxResponseSize } = limits;
   const config = syncConfig(options.router);
-  const reportError: ReportError | undefined =
-    onError && ((reported) => void tryHook(onError, reported as never));
   const errors = new TrpcErrors(config, { maxResponseSize, isMasked, reportError });
   const { errorResponse, rejectionResponse } = createErrorResponses({
     format: errorFormat,
@@ -48,7 +44,6 @@ export function createProtocols(options: AnyGatewayOptions, service: ServedServi
   const settings = {
     ...service,
     ...shared,
-    reportError,
     watch: createCredentialWatch(),
     eventTimes: eventTimes(config),
     toError: mapError ?? ((cause) => failureOf(cause).error),

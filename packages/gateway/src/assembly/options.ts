@@ -231,9 +231,9 @@ export interface GatewayOptions<
    */
   readonly policies?: readonly Policy<Identity, Data>[];
   /**
-   * Called with each error that a client receives, including 4xx, from any protocol or policy. It may be asynchronous; the
-   * gateway does not wait for it, and errors that it throws or rejects with are ignored. If it is set, the gateway does not
-   * write unexpected errors to stderr.
+   * Called with each error that a client receives, including 4xx, from any protocol or policy, and with that of a download
+   * or a route's stream that fails. It may be asynchronous; the gateway does not wait for it, and errors that it throws or
+   * rejects with are ignored. If it is set, the gateway does not write unexpected errors to stderr.
    *
    * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
    */

@@ -11,6 +11,7 @@ import {
 import { codeOf } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { logUnexpected } from './errorLog.ts';
+import { report, type ReportError } from './reportError.ts';
 import type { CallError, RequestRecord } from './requestRecord.ts';
 import type { ProtocolName, RequestContext } from './requestContext.ts';
 import type { FailedCalls } from './requestOutcome.ts';
@@ -18,7 +19,6 @@ import type { FailedCalls } from './requestOutcome.ts';
 /** The options of a gateway that decide where records and errors are reported. */
 interface Listeners {
   readonly onResponse?: ((record: RequestRecord) => unknown) | undefined;
-  readonly onError?: unknown;
   readonly trpc?: { readonly onError?: unknown } | undefined;
 }
 
@@ -38,11 +38,17 @@ export class Recorder {
   readonly #listener: ((record: RequestRecord) => unknown) | undefined;
   /** The protocols that log unexpected errors to stderr if there is no listener. */
   readonly #logged: readonly ProtocolName[];
+  readonly #reportError: ReportError | undefined;
 
-  constructor({ onResponse, onError, trpc }: Listeners) {
+  constructor({ onResponse, trpc }: Listeners, reportError: ReportError | undefined) {
     this.isComplete = onResponse !== undefined;
     this.#listener = onResponse;
-    this.#logged = onError ? [] : trpc?.onError ? ['rest', 'mcp', 'other'] : ['rest', 'trpc', 'mcp', 'other'];
+    this.#reportError = reportError;
+    this.#logged = reportError
+      ? []
+      : trpc?.onError
+        ? ['rest', 'mcp', 'other']
+        : ['rest', 'trpc', 'mcp', 'other'];
   }
 
   /**
@@ -111,7 +117,12 @@ export class Recorder {
       const { outcome } = context;
       outcome.isPending &&= isCut;
       outcome.error ??= cause;
-      if (cause !== undefined) outcome.endedWith(codeOf(failureOf(cause).error));
+      if (cause !== undefined) {
+        const { error } = failureOf(cause);
+        outcome.endedWith(codeOf(error));
+        // Streams of tRPC, and events of all protocols, report their errors themselves.
+        if (context.protocol !== 'trpc') report(this.#reportError, error, context);
+      }
       const record = () => this.request(context, response, undefined, true);
       const settling = settle?.();
       if (settling === undefined) record();

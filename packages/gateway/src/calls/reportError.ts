@@ -1,5 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import type { HttpRequest } from '../http/request.ts';
+import { originalOf } from '../procedures/clientError.ts';
+import type { RequestContext } from './requestContext.ts';
 
 /** An error, as `onError` receives it. Its fields are those of `onError` in tRPC's adapters, with `request` for `req`. */
 export interface ReportedError<Context> {
@@ -22,3 +24,23 @@ export interface ReportedError<Context> {
 
 /** Reports an error to `onError`. It never throws. */
 export type ReportError = (reported: ReportedError<unknown>) => void;
+
+/** Returns an error with the properties of its call, as hooks and error formatters receive them. */
+export function errorOfCall(
+  error: TRPCError,
+  { ctx, input, outcome, target }: RequestContext,
+): Omit<ReportedError<unknown>, 'request'> {
+  const path = outcome.operation;
+  const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
+  return { error, path, type, input, ctx };
+}
+
+/** Reports an error to `onError`; not if the client disconnected: no response is sent then. */
+export function report(
+  reportError: ReportError | undefined,
+  error: TRPCError,
+  context: RequestContext,
+): void {
+  const { request } = context;
+  if (reportError && !request.isAborted) reportError({ ...errorOfCall(originalOf(error), context), request });
+}

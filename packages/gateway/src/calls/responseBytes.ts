@@ -18,8 +18,7 @@ export function boundedJson(
   try {
     // TypeScript types the result as `string`, but it may be undefined.
     const text = JSON.stringify(value, replacer) as string | undefined;
-    // The first check of `isLarger`, written out, since every response runs it.
-    if (text === undefined || text.length * 3 <= maxBytes || !isLarger(text, maxBytes)) return text;
+    if (text === undefined || !isLarger(text, maxBytes)) return text;
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
   }

@@ -5,6 +5,7 @@ import { serve } from '../adapters/node/serve.ts';
 import { opensWebSockets } from '../adapters/node/webSockets.ts';
 import type { AnyGatewayOptions } from '../assembly/options.ts';
 import type { Routes } from '../calls/routes.ts';
+import { warnOnce } from '../http/warnings.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { mcp } from '../protocols/mcp/index.ts';
 import type { OutputSchemas } from '../schemas/inferredOutput.ts';
@@ -49,6 +50,8 @@ export async function serveCommand(argv: readonly string[]): Promise<CommandResu
   const router = findRouter(await importModule(file), file, values.export);
   const createForeignContext = await findCreateContext(values.context, values['context-export']);
 
+  // The gateway is created again for each procedure that is left out, and when the types are read.
+  warnOnce();
   // Both depend on this package.
   type Docs = { readonly docsPage: () => Routes };
   const docs = await importInstalled<Docs>('trpc-gateway-runtime/docs', file);

@@ -1,5 +1,14 @@
+let written: Set<string> | undefined;
+
+/** Writes each sentence once from now on, for a program that creates its gateway again. */
+export function warnOnce(): void {
+  written = new Set();
+}
+
 /** Warns on stderr: the service runs, but not all as its author may expect. `details`: such as the error. */
 export function warn(sentence: string, ...details: readonly unknown[]): void {
+  if (written?.has(sentence)) return;
+  written?.add(sentence);
   // oxlint-disable-next-line no-console -- it is of no request, so none of the hooks receives it
   console.error(`trpc-gateway: ${sentence}`, ...details);
 }

@@ -63,16 +63,8 @@ export interface CreateDocumentOptions extends DocumentedService {
 
 type PathItems = Record<string, Record<string, object>>;
 
-/** The OpenAPI document of a router, which is created once, on first use. */
-export interface LazyDocument {
-  /** @throws {GatewayError} if two different schemas have one id (`.meta({ id })`) */
-  checkIds(): void;
-  value(): Promise<OpenApiDocument>;
-  /** Returns the response at the path of the document. */
-  response(): Promise<HttpResponse>;
-}
-
-export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
+/** Returns the OpenAPI document of a router, which is created once, on first use. */
+export function lazyDocument(options: CreateDocumentOptions) {
   let created: Promise<OpenApiDocument> | undefined;
   let body: Uint8Array | undefined;
   const create = () =>
@@ -82,9 +74,11 @@ export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
       throw error;
     }));
   return {
+    /** @throws {GatewayError} if two different schemas have one id (`.meta({ id })`) */
     checkIds: () => checkIds(options),
     value: create,
-    response: async () => ({
+    /** Returns the response at the path of the document. */
+    response: async (): Promise<HttpResponse> => ({
       status: 200,
       headers: [['content-type', 'application/json']],
       body: (body ??= constantBody(JSON.stringify(await create()))),

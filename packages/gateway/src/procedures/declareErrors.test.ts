@@ -57,7 +57,7 @@ const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(pro
 const GONE = { status: 410 } as const;
 const CLOSED = { status: 423 } as const;
 
-it('readErrors merges the errors of all .errors() of a procedure, before and after inputs and middlewares', async () => {
+it('readErrors merges the errors of all .errors() of a procedure, before and after inputs and middlewares, and rejects two of one code', async () => {
   const procedure = t.procedure
     .errors(declareErrors({ GONE }))
     .input((value: unknown) => value)
@@ -65,6 +65,10 @@ it('readErrors merges the errors of all .errors() of a procedure, before and aft
     .errors(declareErrors({ CLOSED }))
     .query(() => 1);
   expect(await read(procedure)).toEqual({ GONE, CLOSED });
+  const again = t.procedure.errors(declareErrors({ GONE })).errors(declareErrors({ GONE: CLOSED }));
+  await expect(read(again.query(() => 1))).rejects.toThrow(
+    'Procedure "a" declares the error GONE twice, with different definitions. Rename one of them.',
+  );
 });
 
 it('readErrors calls a custom formatter once, with an INTERNAL_SERVER_ERROR, and ignores what it throws', async () => {

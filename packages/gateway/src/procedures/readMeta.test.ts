@@ -38,6 +38,8 @@ it.each<[meta: unknown, expected: object]>([
 
 it.each<[meta: unknown, problem: string]>([
   [{ callTimeoutMs: 0 }, 'callTimeoutMs is 0; it must be a positive number of milliseconds, or Infinity'],
+  [{ callTimeoutMs: '5' }, 'callTimeoutMs is "5"; it must be'],
+  [{ rateLimitCost: '1' }, 'rateLimitCost is "1"; it must be'],
   [{ rateLimitCost: -1 }, 'rateLimitCost is -1; it must be an integer of 0 or more'],
   [{ rateLimitCost: 1.5 }, 'rateLimitCost is 1.5; it must be'],
   [{ rateLimitCost: Infinity }, 'rateLimitCost is Infinity; it must be'],
@@ -92,6 +94,7 @@ Procedure "a.b": openapi.tags is "pets"; it must be an array of strings, such as
 Procedure "a.b": "maxSiz" is not an option of openapi.upload; did you mean "maxSize"?`,
   ],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
+  [{ openapi: { callTimeoutMs: 1 } }, 'callTimeoutMs is in openapi, where it would apply only to REST.'],
   [
     { openapi: { scopes: ['a'], enabled: false } },
     'scopes is in openapi, where it would apply only to REST.',

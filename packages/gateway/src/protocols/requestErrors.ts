@@ -1,30 +1,9 @@
 import type { TRPCError } from '@trpc/server';
 import { isEventSource, retryField } from '../http/eventSource.ts';
 import type { Header, OutgoingResponse } from '../http/response.ts';
-import type { ReportedError, ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import { codeOf, originalOf } from '../procedures/clientError.ts';
 import { LimitError, retryAfterSecondsOf } from '../procedures/limitError.ts';
-
-/** Returns an error with the properties of its call, as hooks and error formatters receive them. */
-export function errorOfCall(
-  error: TRPCError,
-  { ctx, input, outcome, target }: RequestContext,
-): Omit<ReportedError<unknown>, 'request'> {
-  const path = outcome.operation;
-  const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
-  return { error, path, type, input, ctx };
-}
-
-/** Reports an error to `onError`; not if the client disconnected: no response is sent then. */
-export function report(
-  reportError: ReportError | undefined,
-  error: TRPCError,
-  context: RequestContext,
-): void {
-  const { request } = context;
-  if (reportError && !request.isAborted) reportError({ ...errorOfCall(originalOf(error), context), request });
-}
 
 /** Records the error of a request with one call in the context. */
 export function recordError(error: TRPCError, status: number, { outcome }: RequestContext): void {

@@ -94,6 +94,11 @@ it.each<[what: string, schema: z.ZodType, written: object]>([
     { anyOf: [{ ...text, description: 'D.' }, nothing] },
   ],
   [
+    'a record of nullable texts',
+    z.record(z.string(), z.string().nullable()),
+    { type: 'object', additionalProperties: { anyOf: [text, nothing] } },
+  ],
+  [
     'a text, a number or null',
     z.union([z.string(), z.number()]).nullable(),
     { anyOf: [text, { type: 'number' }, nothing] },

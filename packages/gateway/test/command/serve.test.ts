@@ -30,6 +30,8 @@ interface Running {
   readonly origin: string;
   /** What the command has printed, without the origin. */
   readonly report: string;
+  /** What it has written to stderr. */
+  readonly errors: string;
 }
 
 function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -61,7 +63,7 @@ async function serveShape(
   }
   const [origin] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
   if (origin === undefined) throw new Error(`The command has not started a server: ${errors}`);
-  return { origin, report: printed.replaceAll(origin, '') };
+  return { origin, report: printed.replaceAll(origin, ''), errors };
 }
 
 /** Runs the command to its end. */
@@ -430,15 +432,15 @@ describe('trpc-gateway serve', () => {
 
   /** Serves a shape. Resolves with what is printed before the types of its outputs are read, and after. */
   async function serveWithTypes(shape: string, ...args: readonly string[]) {
-    const { origin, report } = await serveShape(shape, args, '\nNow:\n');
+    const { errors, origin, report } = await serveShape(shape, args, '\nNow:\n');
     const [before = '', after = ''] = report.split(
       /^Outputs have the schemas of their types, read in [\d.]+ s/m,
     );
-    return { before, after, origin };
+    return { before, after, errors, origin };
   }
 
   it('trpc-gateway serve describes outputs without a schema by their types, which trpc-gateway-typegen reads meanwhile, and then serves events over REST', async () => {
-    const { before, after, origin } = await serveWithTypes('chat', ...chatArgs);
+    const { before, after, errors, origin } = await serveWithTypes('chat', ...chatArgs);
     expect(before).toMatch(
       /7 of 8 procedures have no output schema \(\.output\): their types are being read\.$/m,
     );
@@ -446,6 +448,7 @@ describe('trpc-gateway serve', () => {
     expect(after).toMatch(
       /^\.\n\nNow:\n {2}REST {5}\/v1 +6 operations\n {2}- post\.onPin: a subscription, .*\n$/,
     );
+    expect(errors.match(/a model chooses a tool by its description/g)).toHaveLength(1);
     const { paths } = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApiDocument;
     const content = (path: string) => paths[path]?.['get']?.responses['200']?.content;
     expect(content('/post/list')?.['application/json']?.schema).toMatchObject({ 'x-inferred': true });

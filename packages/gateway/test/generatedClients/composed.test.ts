@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -29,6 +29,14 @@ it.each(['3.1', '3.2'] as const)(
     await expect(lint).resolves.toMatchObject({ stderr: expect.stringContaining('valid') });
   },
 );
+
+it('.ci/schemathesis-shapes.toml names operations that the composed router has', async () => {
+  const toml = await readFile(new URL('../../../../.ci/schemathesis-shapes.toml', import.meta.url), 'utf8');
+  const { procedures } = await createComposed('3.2');
+  vi.spyOn(console, 'error').mock.calls.splice(0);
+  const named = Array.from(toml.matchAll(/"(\w+\.\w+\.\w+)"/g), ([, id]) => id);
+  expect(procedures.map(({ path }) => path)).toEqual(expect.arrayContaining(named));
+});
 
 it('createGateway rejects a document.transform that returns undefined', async () => {
   const document = { title: 'Shape', version: '1.0.0', transform: (() => {}) as never };

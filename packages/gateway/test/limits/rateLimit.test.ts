@@ -165,6 +165,18 @@ it.each<
   expect(received).toEqual(statuses);
 });
 
+it('a call on an open WebSocket gets 500 if rateLimit.key throws', async () => {
+  const key = vi.fn(() => 'plan');
+  const { dial } = await startService({ rateLimit: { calls: 9, windowMs: 60_000, key } });
+  const { call } = dial();
+  const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
+  expect(await call(list(1))).toMatchObject({ result: { data: 0 } });
+  key.mockImplementation(() => {
+    throw new Error('no plan');
+  });
+  expect(await call(list(2))).toMatchObject({ error: { data: { code: 'INTERNAL_SERVER_ERROR' } } });
+});
+
 it('gateways with one state share a rate limit, apart from failedAttempts', async () => {
   const memory = memoryState();
   // Asynchronous, like a database.

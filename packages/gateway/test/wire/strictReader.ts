@@ -1,11 +1,3 @@
-/** The result of a reader that follows RFC 9112 strictly and applies the gateway's limits. */
-export interface StrictReading {
-  /** The requests, as method and target, up to the first invalid one or the one that closes the connection. */
-  readonly requests: readonly string[];
-  /** Whether the bytes contain something that the adapter's parser hides from the gateway (docs/adapters.md). */
-  readonly isHidden: boolean;
-}
-
 const requestLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (\/[!"$-~]*) HTTP\/1\.1$/;
 const headerLine =
   /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?)[\t ]*$/;
@@ -19,10 +11,12 @@ const maxTargetLength = 16_384;
 type Headers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads the bytes of a connection without code of the gateway. On uWebSockets.js, a chunked request is the last one,
- * and an empty line before a request is invalid.
+ * Reads the bytes of a connection by RFC 9112 and the gateway's limits, without its code. On uWebSockets.js, a chunked
+ * request is the last one, and an empty line before a request is invalid.
+ * @returns `requests`: method and target of each, up to the first invalid one or the one that closes the connection.
+ *   `isHidden`: whether the adapter's parser hides something of the bytes from the gateway (docs/adapters.md)
  */
-export function readStrictly(bytes: string, isUws: boolean): StrictReading {
+export function readStrictly(bytes: string, isUws: boolean) {
   const requests: string[] = [];
   let rest = bytes;
   for (;;) {

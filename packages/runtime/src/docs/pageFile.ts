@@ -17,11 +17,6 @@ const contentSecurityPolicy = [
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-interface Representation {
-  readonly bytes: Bytes;
-  readonly etag: string;
-}
-
 /** A file of the page, which is loaded on the first request. */
 export interface PageSource {
   readonly type: 'html' | 'javascript';
@@ -76,7 +71,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(decompression).arrayBuffer());
 }
 
-async function withEtag(bytes: Bytes): Promise<Representation> {
+async function withEtag(bytes: Bytes) {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return { bytes, etag: `"${btoa(String.fromCharCode(...hash)).slice(0, 22)}"` };
 }

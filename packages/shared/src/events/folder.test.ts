@@ -11,8 +11,7 @@ import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, it, onTestFinished } from 'vitest';
 import { beginning } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
-import { numbers } from './testing/collect.ts';
-import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
+import { describeEventLog, numbers, TestReader } from './testing/eventLogContract.ts';
 import type { EventProcessOptions, Written } from './testing/eventProcess.ts';
 
 const processFile = fileURLToPath(new URL('testing/eventProcess.ts', import.meta.url));

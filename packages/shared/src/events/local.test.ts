@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
 import { folderEventLog } from './folder.ts';
 import { memoryEventLog } from './memory.ts';
-import { keepAll } from './testing/collect.ts';
-import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
+import { describeEventLog, keepAll, TestReader } from './testing/eventLogContract.ts';
 
 const brief = { events: 10, ms: 1000 };
 

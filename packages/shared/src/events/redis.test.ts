@@ -11,8 +11,8 @@ import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginning, channelMemoryMs, type EventLog } from './eventLog.ts';
 import { redisEventLog } from './redis.ts';
-import { keepAll, numbers, openRedisLog } from './testing/collect.ts';
-import { describeEventLog, TestReader } from './testing/eventLogContract.ts';
+import { describeEventLog, keepAll, numbers, TestReader } from './testing/eventLogContract.ts';
+import { openRedisLog } from './testing/openRedisLog.ts';
 
 describe.skipIf(!hasRedis)('Redis', () => {
   let shared: RedisProcess;

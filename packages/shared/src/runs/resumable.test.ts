@@ -329,6 +329,17 @@ describe('resumable', () => {
     expect(producer.calls).toBe(0);
   });
 
+  it('a run is not abandoned by a pause of its process, in which no reader could say that it reads', async () => {
+    const { log, with: recordsWith } = recordingLog();
+    const producer = new TestProducer();
+    (await connect(openRuns(log, { abandonedMs: 30_000 }), producer)).disconnect();
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    onTestFinished(() => clock.mockRestore());
+    await expect.poll(() => recordsWith('"alive"').length).toBeGreaterThan(1);
+    expect(producer.signal?.aborted).toBe(false);
+  });
+
   it('a producer whose log has failed for a time learns that its run was taken for lost', async () => {
     const log = openMemory();
     let isFailing = false;

@@ -13,12 +13,6 @@ const REFILL_BELOW = 32;
 /** Leased ids are dropped after this time without a create, in milliseconds, so that old ids do not mix with newer ones. */
 const UNUSED_MS = 10_000;
 
-/** Ids `next` to `last` are leased by this process. */
-interface Block {
-  next: number;
-  readonly last: number;
-}
-
 /**
  * Opens the id counter of a collection. It leases ids in blocks, each with one atomic `$inc`. Ids ascend within a process and
  * are never reused. A lost response to a lease leaves a gap.
@@ -29,7 +23,8 @@ export function openCounter(
   operations: OperationRunner,
   label: DatabaseLabel,
 ) {
-  let blocks: Block[] = [];
+  /** Ids `next` to `last` of each are leased by this process. */
+  let blocks: { next: number; readonly last: number }[] = [];
   let leasing: Promise<void> | undefined;
   let usedAt = 0;
 

@@ -1,6 +1,6 @@
 import { redisState } from 'trpc-gateway-shared/state/redis';
 import { onTestFinished } from 'vitest';
-import { openRedisLog } from '../../../../shared/src/events/testing/collect.ts';
+import { openRedisLog } from '../../../../shared/src/events/testing/openRedisLog.ts';
 import { describeEventLog } from '../../../../shared/src/events/testing/eventLogContract.ts';
 import { describeState } from '../../../../shared/src/state/testing/stateContract.ts';
 import { Random } from '@petstore/testing/random';

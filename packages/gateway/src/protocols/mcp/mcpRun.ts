@@ -10,6 +10,7 @@ import { revokedError } from '../../auth/credentialWatch.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
+import { report } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { RequestVia } from '../../calls/requestVia.ts';
 import { codeOf } from '../../procedures/clientError.ts';
@@ -17,7 +18,7 @@ import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { ReplayedResponse } from '../../policies/idempotency.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
-import { recordError, report } from '../requestErrors.ts';
+import { recordError } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
 import { subscriptionIterator } from '../subscriptionIterator.ts';
 import { callKey, sortMembers, withoutKey } from './callKey.ts';

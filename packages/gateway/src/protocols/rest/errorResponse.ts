@@ -6,7 +6,7 @@ import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
-import type { ReportedError, ReportError } from '../../calls/reportError.ts';
+import { errorOfCall, report, type ReportedError, type ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { clientMessage, codeOf, formattedError } from '../../procedures/clientError.ts';
@@ -15,7 +15,7 @@ import { codeMessage, trpcCodeOf } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { addRetryAfter, errorOfCall, recordError, report } from '../requestErrors.ts';
+import { addRetryAfter, recordError } from '../requestErrors.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
@@ -35,7 +35,7 @@ export type ErrorResponse = (
 ) => OutgoingResponse;
 
 /** Converts the rejection of malformed HTTP by an adapter, or of a policy that states a status, to a response. */
-export type RejectionResponse = (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
+type RejectionResponse = (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
 
 type ErrorOfCall = Omit<ReportedError<unknown>, 'request'>;
 
@@ -54,10 +54,7 @@ export interface ErrorResponseOptions {
  * Creates the functions that convert errors to REST responses. The status is that of the declared error or of tRPC's
  * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the context.
  */
-export function createErrorResponses(options: ErrorResponseOptions): {
-  readonly errorResponse: ErrorResponse;
-  readonly rejectionResponse: RejectionResponse;
-} {
+export function createErrorResponses(options: ErrorResponseOptions) {
   const { encodeTrpc, format, maxResponseSize, reportError, shapeOf } = options;
   const shared: readonly Header[] = [['content-type', format.contentType]];
   const bodyOf = (error: RestError) => requireSync(format.body(error), 'errorFormat.body');

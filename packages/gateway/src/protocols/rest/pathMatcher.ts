@@ -16,15 +16,6 @@ interface Affixed<Value> extends Affixes {
   readonly node: Node<Value>;
 }
 
-export interface PathMatch<Value> {
-  readonly value: Value;
-  /**
-   * The percent-decoded parameters in the template's order. One that is not valid UTF-8 is `undefined`. The rest of a
-   * path is not decoded, since an encoded slash would become a separator.
-   */
-  readonly parameters: readonly (string | undefined)[];
-}
-
 /**
  * Matches paths against templates, in a time independent of their number, except that those with text beside a
  * parameter are compared if the segments before are the same. `isLenient`: in any case, with or without a last slash.
@@ -60,8 +51,10 @@ export function createPathMatcher<Value>(isLenient: boolean) {
      * parameter, and all over the rest of a path. Of two parameters with text, the one with more text is first.
      * @param path the path before percent-decoding
      * @param start the index of its first slash
+     * @returns also its parameters, percent-decoded, in the template's order. One that is not valid UTF-8 is `undefined`.
+     *   The rest of a path is not decoded, since an encoded slash would become a separator
      */
-    match(path: string, start = 0): PathMatch<Value> | undefined {
+    match(path: string, start = 0) {
       let candidate: Candidate<Value> | undefined = { node: root, at: start + 1, parameters: [] };
       // The last one is tried first.
       const others: Candidate<Value>[] = [];

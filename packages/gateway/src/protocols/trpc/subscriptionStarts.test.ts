@@ -1,3 +1,4 @@
+import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, vi } from 'vitest';
@@ -70,6 +71,26 @@ it('a socket that closes frees the places of its subscriptions once, and those o
   // Its late results free no place again.
   for (const _ of range(1, 4)) await release();
   expect(started).toHaveLength(8);
+});
+
+it('a socket that closes while its subscriptions wait to start is freed', async () => {
+  let last: WeakRef<object> | undefined;
+  const createContext = () => {
+    const context = {};
+    last = new WeakRef(context);
+    return context;
+  };
+  const { handler, openAnother } = await openTwo({ createContext, maxInFlight: 2 });
+  handler.message(...bytesAndKind(watch(1)));
+  await openAnother().then(async (waiting) => {
+    waiting.message(...bytesAndKind(watch(2)));
+    await quiet();
+    await waiting.closed();
+  });
+  await vi.waitFor(() => {
+    collectGarbage();
+    expect(last?.deref()).toBeUndefined();
+  });
 });
 
 it('a subscription that is rejected, or of an unknown procedure, is answered while others wait to start, and takes no place', async () => {

@@ -21,18 +21,19 @@ export const createTrpcProtocol = (settings: TrpcSettings): Protocol<TrpcRequest
       errorEvent(JSON.stringify((JSON.parse(body) as { readonly error: unknown }).error)),
     ),
   respond(context, request) {
-    const { http, info, paths, procedures } = request;
+    const { http, info, paths } = request;
     if (http.method === 'HEAD') {
       // As in tRPC, it runs nothing.
       context.outcome.calls = 0;
       return new OutgoingResponse(204, []);
     }
     context.outcome.calls = paths.length;
+    // Those of a request that was not read as a whole, such as a batch of too many calls, for policies and records.
+    if (info === undefined) request.procedures = paths.map((path) => settings.procedures.get(path));
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
-    context.outcome.calledPaths =
-      info === undefined || procedures.includes(undefined)
-        ? paths.filter((path) => settings.procedures.has(path))
-        : paths;
+    context.outcome.calledPaths = request.procedures.includes(undefined)
+      ? paths.filter((path) => settings.procedures.has(path))
+      : paths;
     if (!trpcMethods.has(http.method)) {
       const message = `The method is not allowed at this path. Use one of ${allowHeader[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { beginning, type EventLog, type LogItem } from '../eventLog.ts';
-import { keepAll, numbers, textsOf } from './collect.ts';
+import { beginning, type EventLog, type LogItem, type Retention } from '../eventLog.ts';
+
+export const keepAll: Retention = { events: 100_000, ms: 3_600_000 };
+
+export const numbers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => String(from + at));
 
 /** Opens a new log; `reopen` opens the same log as another process would. */
 export type OpenEventLog = () => Promise<{
@@ -36,9 +40,12 @@ export class TestReader {
 
   /** Reads items, with events as their texts and others as their types in parentheses. */
   async texts(count: number): Promise<string[]> {
-    const items: LogItem[] = [];
-    for (let at = 0; at < count; at += 1) items.push(await this.item());
-    return textsOf(items);
+    const texts: string[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const item = await this.item();
+      texts.push(item.type === 'event' ? item.event : `(${item.type})`);
+    }
+    return texts;
   }
 }
 

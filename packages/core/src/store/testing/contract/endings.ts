@@ -40,7 +40,7 @@ export function endingCases(t: StoreTest): void {
   describe('close', () => {
     test('close waits for unfinished writes', async () => {
       const creates = Array.from({ length: 50 }, () => t.pets.create(petWith()));
-      await t.store.close();
+      await t.store.close({ timeoutMs: 60_000 });
       const created = await Promise.all(creates);
       const stored = (await (await t.openAgain()).collection(animals).list({ limit: 100 })).records;
       expect(stored).toEqual(created.toSorted((one, other) => one.id - other.id));
