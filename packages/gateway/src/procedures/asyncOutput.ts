@@ -53,7 +53,11 @@ export function mayBeAsync(parser: Parser | undefined): boolean {
 
 /** Creates the parser of events for protocols that send JSON. `parser` is `undefined` without a schema. */
 export function eventFunction(parser: Parser | undefined): (event: unknown) => unknown {
-  const parse = parser ? parseFunction(parser) : (event: unknown) => event;
+  let parse = (event: unknown): unknown => {
+    if (!parser) return event;
+    parse = parseFunction(parser);
+    return parse(event);
+  };
   const isSearched = mayBeAsync(parser);
   return (event) => {
     // An event that the schema rejects may have them too.

@@ -83,15 +83,25 @@ function mapParsers(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Read
 
 const inputSteps = (parser: Parser): readonly CallStep[] => [
   { kind: 'read' },
-  { kind: 'parse', parse: parseFunction(parser, boundTexts), toError: inputFailure },
+  parseStep(inputFailure, () => parseFunction(parser, boundTexts)),
   { kind: 'merge' },
 ];
 
-const outputStep = (parser: Parser): CallStep => ({
-  kind: 'parse',
-  parse: parseFunction(parser),
-  toError: invalidOutput,
-});
+const outputStep = (parser: Parser): CallStep => parseStep(invalidOutput, () => parseFunction(parser));
+
+/** Creates a step whose first call prepares the parser, which then takes its place: a function less for each call. */
+function parseStep(toError: (cause: unknown) => TRPCError, prepare: () => (value: unknown) => unknown) {
+  const step = {
+    kind: 'parse' as const,
+    toError,
+    parse(value: unknown): unknown {
+      const parse = prepare();
+      step.parse = parse;
+      return parse(value);
+    },
+  };
+  return step;
+}
 
 /** tRPC's message for an invalid output. */
 export const outputErrorMessage = 'Output validation failed';

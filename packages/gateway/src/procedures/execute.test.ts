@@ -132,6 +132,26 @@ describe('execute', () => {
     });
   });
 
+  test('execute calls a parser that is a function without `this`, as tRPC does', () => {
+    const receivers: unknown[] = [];
+    const parser = function (this: unknown, value: unknown) {
+      receivers.push(this);
+      return value;
+    };
+    const procedure = t.procedure.input(parser).query(() => 1);
+    const executable = {
+      path: 'a',
+      type: 'query',
+      meta: {},
+      procedure,
+      stages: compile(procedure, sample),
+    } as const;
+    const { signal } = new AbortController();
+    // The first call prepares the parser.
+    for (const index of [0, 1]) execute(executable, { ctx: {}, read: () => 1 }, index, { signal });
+    expect(receivers).toEqual([undefined, undefined]);
+  });
+
   test.each<[description: string, thrown: unknown]>([
     ['an object whose message is not a string', { message: Object.create(null) as object }],
     ['a symbol', Symbol('thrown')],
