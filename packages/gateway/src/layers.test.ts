@@ -28,7 +28,7 @@ const order = [
   'adapters/node',
   'adapters/uws',
   'adapters/bun',
-  'adapters/testing',
+  'adapters',
   'client',
   'assembly',
   '.',
@@ -70,9 +70,8 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
 );
 const published = files.filter((file) => !/(^|\/)testing\//.test(file));
 
-/** The place of a file: tools for the tests of one folder have that of the folder. */
-const placeOf = (file: string) =>
-  order.includes(dirname(file)) ? dirname(file) : dirname(file).replace(/\/testing$/, '');
+/** The folder of a file, or the one for whose tests it is a tool. */
+const placeOf = (file: string) => dirname(file).replace(/\/testing$/, '');
 
 const textOf = (file: string) => readFileSync(join(source, file), 'utf8');
 

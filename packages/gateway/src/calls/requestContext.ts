@@ -60,30 +60,27 @@ export class CallContext {
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
-      if (!this.#isFollowing && (this.#parent?.aborted ?? this.request.isAborted)) this.#follow();
+      if (this.#parent?.aborted ?? this.request.isAborted) this.follow();
     }
     return this.#abort.signal;
   }
 
   /** Starts to follow the parent. Call it before anything is pending: before that, a disconnect cannot be noticed. */
   follow(): void {
-    if (!this.#isFollowing) this.#follow();
-  }
-
-  abort(reason?: unknown): void {
-    (this.#abort ??= new AbortController()).abort(reason);
-  }
-
-  #follow(): void {
+    if (this.#isFollowing) return;
     this.#isFollowing = true;
     const { request } = this;
     if (this.#parent === undefined && !request.isAborted && request.whenAborted) {
       return request.whenAborted((reason) => this.abort(reason));
     }
-    const parent = this.#parent ?? this.request.signal;
+    const parent = this.#parent ?? request.signal;
     // AbortSignal.any takes 13 µs, this 0.2 µs. The listener is not removed, because the output may be an open stream.
     if (parent.aborted) this.abort(parent.reason);
     else parent.addEventListener('abort', () => this.abort(parent.reason), { once: true });
+  }
+
+  abort(reason?: unknown): void {
+    (this.#abort ??= new AbortController()).abort(reason);
   }
 }
 
@@ -177,11 +174,7 @@ class RequestVia implements Via {
     this.#scheme = scheme;
   }
 
-  /**
-   * Sets what a message says.
-   * @param clientInfo as received: the name and the version of the client
-   * @param tool its name
-   */
+  /** Sets what a message says: the client's name and version, as received, and the name of the called tool. */
   declared(clientInfo: unknown, tool: string | undefined): void {
     this.#clientInfo = clientInfo;
     this.tool = tool;

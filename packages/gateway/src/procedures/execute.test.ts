@@ -113,8 +113,8 @@ function run(
   procedure: AnyTRPCProcedure,
   input: unknown = {},
   context: { readonly signal: AbortSignal } = new AbortController(),
+  stages = compile(procedure, sample),
 ): unknown {
-  const stages = compile(procedure, sample);
   const executable = { path: 'a.path', type: 'query', meta: undefined, procedure, stages } as const;
   return execute(executable, { ctx: {}, read: () => input }, 0, context);
 }
@@ -133,23 +133,14 @@ describe('execute', () => {
   });
 
   test('execute calls a parser that is a function without `this`, as tRPC does', () => {
-    const receivers: unknown[] = [];
-    const parser = function (this: unknown, value: unknown) {
-      receivers.push(this);
-      return value;
+    const parser = function (this: unknown) {
+      return String(this);
     };
-    const procedure = t.procedure.input(parser).query(() => 1);
-    const executable = {
-      path: 'a',
-      type: 'query',
-      meta: {},
-      procedure,
-      stages: compile(procedure, sample),
-    } as const;
-    const { signal } = new AbortController();
+    const procedure = t.procedure.input(parser).query(({ input }) => input);
+    const stages = compile(procedure, sample);
     // The first call prepares the parser.
-    for (const index of [0, 1]) execute(executable, { ctx: {}, read: () => 1 }, index, { signal });
-    expect(receivers).toEqual([undefined, undefined]);
+    const outputs = [1, 2].map(() => run(procedure, {}, undefined, stages));
+    expect(outputs).toEqual(['undefined', 'undefined']);
   });
 
   test.each<[description: string, thrown: unknown]>([
