@@ -1,7 +1,7 @@
 // Types the members `override`, `param` and others of a zod schema's `.meta()`. `import type {}` would not be kept in
 // the declarations (TypeScript 7.0). zod-openapi (6.0) augments `zod` and `zod/v4`.
 /// <reference types="zod-openapi" preserve="true" />
-export { type ApiError, apiErrorSchema } from './operations/errorFormat.ts';
+export { type ApiError, apiErrorSchema } from './procedures/errorCodes.ts';
 export {
   declareErrors,
   type DeclaredErrors,

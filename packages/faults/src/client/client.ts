@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { History, Journey, Order, RunReader } from '../history/history.ts';
+import type { History, Journey, Order, RunReader } from './history.ts';
 import type { Random } from '@petstore/testing/random';
 import { type Call, httpProtocols, type Outcome, type Protocol, send } from './calls.ts';
 import { SocketClient } from './socketClient.ts';

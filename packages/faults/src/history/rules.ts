@@ -7,7 +7,7 @@ import {
   runLimits,
 } from '../service/service.ts';
 import type { StreamEnd } from '../client/streams.ts';
-import type { History, Journey, Order, RunReader, SentCall } from './history.ts';
+import type { History, Journey, Order, RunReader, SentCall } from '../client/history.ts';
 
 /** What a history is judged by, besides what its clients have seen. */
 export interface Evidence {

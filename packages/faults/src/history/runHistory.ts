@@ -4,7 +4,7 @@ import type { Transport } from '../client/transport.ts';
 import { Random } from '@petstore/testing/random';
 import type { Effect } from '../service/service.ts';
 import type { Fault } from './fault.ts';
-import { History } from './history.ts';
+import { History } from '../client/history.ts';
 import type { Plan, Step } from './plan.ts';
 import { hasMarker, lateJourneys, marker, type Published, violationsOf } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { adapters, dial, until } from '../adapters/serve/testing/dial.ts';
+import { adapters, dial, until } from '../adapters/testing/dial.ts';
 import type { Gateway } from '../gateway.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';

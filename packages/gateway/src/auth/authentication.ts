@@ -9,7 +9,6 @@ import type { FailedAttempts } from './failedAttempts.ts';
 import { crossSiteError } from './crossSite.ts';
 import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
-import { RequestVia } from '../calls/requestVia.ts';
 import type { Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
@@ -187,7 +186,7 @@ function accept<Identity>(
   context.identity = identity;
   context.credential = credential;
   context.scheme = scheme;
-  context.via = new RequestVia(context);
+  context.via.authenticated(credential, scheme);
 }
 
 /** Whether a request can change state. A WebSocket can, despite its method `GET`. */

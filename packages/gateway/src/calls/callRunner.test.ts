@@ -51,7 +51,7 @@ it.each([
 
 it('a minor garbage collection frees completed calls, although other calls were pending at the same time', async () => {
   // In a process of its own: a collection of a large heap promotes what it finds.
-  const args = ['--conditions=trpc-gateway-source', '--expose-gc', 'testing/heapOfCalls.ts'];
+  const args = ['--conditions=trpc-gateway-source', '--expose-gc', '../testing/heapOfCalls.ts'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
   // The payloads take 20 MB. If completed calls were promoted, only a full collection would free them.
   expect(Number(stdout)).toBeLessThan(8_000_000);

@@ -1,14 +1,14 @@
 // Hot path: one object per request.
 import { TRPCError } from '@trpc/server';
 import { performance } from '../http/eventLoop.ts';
+import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedure.ts';
-import type { Via } from '../procedures/via.ts';
+import type { DeclaredClient, Via } from '../procedures/via.ts';
 import type { CallOutcome, PolicyContext, PolicyFor, Target } from './policy.ts';
 import { RequestOutcome } from './requestOutcome.ts';
-import { RequestVia } from './requestVia.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -60,30 +60,27 @@ export class CallContext {
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
-      if (!this.#isFollowing && (this.#parent?.aborted ?? this.request.isAborted)) this.#follow();
+      if (this.#parent?.aborted ?? this.request.isAborted) this.follow();
     }
     return this.#abort.signal;
   }
 
   /** Starts to follow the parent. Call it before anything is pending: before that, a disconnect cannot be noticed. */
   follow(): void {
-    if (!this.#isFollowing) this.#follow();
-  }
-
-  abort(reason?: unknown): void {
-    (this.#abort ??= new AbortController()).abort(reason);
-  }
-
-  #follow(): void {
+    if (this.#isFollowing) return;
     this.#isFollowing = true;
     const { request } = this;
     if (this.#parent === undefined && !request.isAborted && request.whenAborted) {
       return request.whenAborted((reason) => this.abort(reason));
     }
-    const parent = this.#parent ?? this.request.signal;
+    const parent = this.#parent ?? request.signal;
     // AbortSignal.any takes 13 µs, this 0.2 µs. The listener is not removed, because the output may be an open stream.
     if (parent.aborted) this.abort(parent.reason);
     else parent.addEventListener('abort', () => this.abort(parent.reason), { once: true });
+  }
+
+  abort(reason?: unknown): void {
+    (this.#abort ??= new AbortController()).abort(reason);
   }
 }
 
@@ -103,8 +100,7 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   /** The verified credential; `undefined` without one. It may be revoked while a stream is open. */
   credential: string | undefined = undefined;
   scheme: Scheme<Identity> | undefined = undefined;
-  /** Replaced when more is known: after authentication, and after the body was read (MCP only). */
-  via: RequestVia;
+  readonly via: RequestVia;
   /** All scopes of the procedures that were rejected for a missing scope. */
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */
@@ -132,7 +128,7 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     this.protocol = protocol;
     this.requestId = requestId(request.header('x-request-id'));
     this.startedAt = startedAt;
-    this.via = new RequestVia(this);
+    this.via = new RequestVia(protocol, request);
   }
 
   get procedures(): readonly Procedure[] {
@@ -156,6 +152,64 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
     return this.outcome.isStream;
   }
 }
+
+/** Through what a request acts: more is known after authentication, and after a message was read (MCP only). */
+class RequestVia implements Via {
+  readonly protocol: ProtocolName;
+  tool: string | undefined = undefined;
+  // Not the context, which has the input and the response: a record may be kept.
+  readonly #request: HttpRequest;
+  #clientInfo: unknown = undefined;
+  #credential: string | undefined = undefined;
+  #scheme: Scheme | undefined = undefined;
+
+  constructor(protocol: ProtocolName, request: HttpRequest) {
+    this.protocol = protocol;
+    this.#request = request;
+  }
+
+  /** Sets what the credential was verified by. */
+  authenticated(credential: string, scheme: Scheme): void {
+    this.#credential = credential;
+    this.#scheme = scheme;
+  }
+
+  /** Sets what a message says: the client's name and version, as received, and the name of the called tool. */
+  declared(clientInfo: unknown, tool: string | undefined): void {
+    this.#clientInfo = clientInfo;
+    this.tool = tool;
+  }
+
+  get client(): DeclaredClient | undefined {
+    const info = isObject(this.#clientInfo) ? this.#clientInfo : {};
+    const declared = printable(info['name']);
+    const name = declared ?? printable(this.#request.header('user-agent'));
+    return name === undefined ? undefined : { name, version: declared && printable(info['version']) };
+  }
+
+  get oauthClient(): string | undefined {
+    return this.#credential === undefined ? undefined : this.#scheme?.oauthClient?.(this.#credential);
+  }
+
+  toJSON(): Via {
+    const { client, oauthClient, protocol, tool } = this;
+    return { protocol, tool, client, oauthClient };
+  }
+
+  /** What `console.log` prints. */
+  [Symbol.for('nodejs.util.inspect.custom')](): Via {
+    return this.toJSON();
+  }
+}
+
+/** Returns at most 256 characters, without those that a terminal or a viewer of logs does not show as such. */
+const printable = (text: unknown): string | undefined =>
+  typeof text === 'string'
+    ? text
+        .slice(0, 256)
+        .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+        .trim() || undefined
+    : undefined;
 
 /** A policy of the gateway, which sees the whole state of a request. */
 export type RequestPolicy<Identity = unknown> = PolicyFor<RequestContext<Identity>, OutgoingResponse>;

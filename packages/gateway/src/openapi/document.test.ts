@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { trpcToOpenApi } from '../trpcToOpenApi/trpcToOpenApi.ts';
 import type { Deprecation, RestMeta } from '../procedures/meta.ts';
 import { t, testGateway } from '../testing/testGateway.ts';
-import { documentedOperation, type Options } from './testing/documentedOperation.ts';
+import { documentedOperation, type Options } from '../testing/documentedOperation.ts';
 
 const Out = z.object({ id: z.int() });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { apiKey, bearer, cookie } from '../index.ts';
 import { t } from '../testing/testGateway.ts';
-import { documentedOperation, type Options } from './testing/documentedOperation.ts';
+import { documentedOperation, type Options } from '../testing/documentedOperation.ts';
 import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
 type Meta = Omit<GatewayMeta, 'openapi'> & { readonly openapi?: Partial<RestMeta> };

@@ -2,6 +2,7 @@ import type { TRPCError } from '@trpc/server';
 import type { TRPCErrorShape } from '@trpc/server/rpc';
 import * as z from 'zod';
 import { statusText } from '../http/response.ts';
+import { apiErrorSchema } from '../procedures/errorCodes.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 import { ownMetadata, type ZodSchema } from '../schemas/zodSchema.ts';
 
@@ -57,16 +58,6 @@ export interface DescribedErrors {
   /** The schema of the data of a declared error. If your zod is another version than the gateway's, cast it to yours. */
   readonly data: z.ZodType | undefined;
 }
-
-/** The default body of REST errors. */
-export const apiErrorSchema = z
-  .object({
-    code: z.string().meta({ description: 'Machine-readable error code.', examples: ['NOT_FOUND'] }),
-    message: z.string().meta({ description: 'Human-readable description.' }),
-    status: z.int().min(400).max(599).meta({ description: 'The HTTP status code.' }),
-  })
-  .register(ownMetadata, { id: 'Error', description: 'What went wrong.' });
-export type ApiError = z.output<typeof apiErrorSchema>;
 
 /** The default format: `{ code, message, status }`. A declared error also has its `data`. */
 export const apiErrors: ErrorFormat = {

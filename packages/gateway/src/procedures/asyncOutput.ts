@@ -53,13 +53,13 @@ export function mayBeAsync(parser: Parser | undefined): boolean {
 
 /** Creates the parser of events for protocols that send JSON. `parser` is `undefined` without a schema. */
 export function eventFunction(parser: Parser | undefined): (event: unknown) => unknown {
-  const parse = parser ? parseFunction(parser) : (event: unknown) => event;
+  let parse: ReturnType<typeof parseFunction> | undefined;
   const isSearched = mayBeAsync(parser);
   return (event) => {
     // An event that the schema rejects may have them too.
     ignoreRejections(event);
     try {
-      const parsed = parse(event);
+      const parsed = parser ? (parse ??= parseFunction(parser))(event) : event;
       if (isSearched) void Promise.resolve(parsed).then(release, release);
       // A parser may reject later, as that of @trpc/server before 11.25 does.
       else if (parsed instanceof Promise) void parsed.catch(release);

@@ -36,8 +36,10 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
 
   for (const [at, middleware] of middlewares.entries()) {
     const parser = parsers.get(at);
-    if (parser && middleware._type === 'input') before.push(...inputSteps(parser));
-    else if (parser && at > lastOwn) after = [outputStep(parser)];
+    if (parser && middleware._type === 'input') {
+      const parse = parseStep(inputFailure, () => parseFunction(parser, boundTexts));
+      before.push({ kind: 'read' }, parse, { kind: 'merge' });
+    } else if (parser && at > lastOwn) after = [parseStep(invalidOutput, () => parseFunction(parser))];
     else {
       // A middleware of the router, or tRPC's own for an output that is parsed before one of these.
       stages.push([...before, { kind: 'call', call: middleware }]);
@@ -81,17 +83,19 @@ function mapParsers(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Read
   return parsers;
 }
 
-const inputSteps = (parser: Parser): readonly CallStep[] => [
-  { kind: 'read' },
-  { kind: 'parse', parse: parseFunction(parser, boundTexts), toError: inputFailure },
-  { kind: 'merge' },
-];
-
-const outputStep = (parser: Parser): CallStep => ({
-  kind: 'parse',
-  parse: parseFunction(parser),
-  toError: invalidOutput,
-});
+/** Creates a step whose first call prepares the parser, which then takes its place: a function less for each call. */
+function parseStep(toError: (cause: unknown) => TRPCError, prepare: () => (value: unknown) => unknown) {
+  const step = {
+    kind: 'parse' as const,
+    toError,
+    parse(value: unknown): unknown {
+      const parse = prepare();
+      step.parse = parse;
+      return parse(value);
+    },
+  };
+  return step;
+}
 
 /** tRPC's message for an invalid output. */
 export const outputErrorMessage = 'Output validation failed';

@@ -2,6 +2,8 @@ import '../checks/nodeVersion.ts';
 import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { TRPC_ERROR_CODES_BY_KEY, type TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
+import * as z from 'zod';
+import { ownMetadata } from '../schemas/zodSchema.ts';
 
 /** Codes of REST errors for statuses without a tRPC code. */
 const restStatuses = {
@@ -42,3 +44,13 @@ export const isSuccessStatus = isStatusIn(200, 399);
 
 /** Whether an error can have this value as its status: 4xx or 5xx. */
 export const isErrorStatus = isStatusIn(400, 599);
+
+/** The default body of REST errors. */
+export const apiErrorSchema = z
+  .object({
+    code: z.string().meta({ description: 'Machine-readable error code.', examples: ['NOT_FOUND'] }),
+    message: z.string().meta({ description: 'Human-readable description.' }),
+    status: z.int().min(400).max(599).meta({ description: 'The HTTP status code.' }),
+  })
+  .register(ownMetadata, { id: 'Error', description: 'What went wrong.' });
+export type ApiError = z.output<typeof apiErrorSchema>;

@@ -113,8 +113,8 @@ function run(
   procedure: AnyTRPCProcedure,
   input: unknown = {},
   context: { readonly signal: AbortSignal } = new AbortController(),
+  stages = compile(procedure, sample),
 ): unknown {
-  const stages = compile(procedure, sample);
   const executable = { path: 'a.path', type: 'query', meta: undefined, procedure, stages } as const;
   return execute(executable, { ctx: {}, read: () => input }, 0, context);
 }
@@ -130,6 +130,17 @@ describe('execute', () => {
       code: 'BAD_REQUEST',
       cause: { issues: [{}] },
     });
+  });
+
+  test('execute calls a parser that is a function without `this`, as tRPC does', () => {
+    const parser = function (this: unknown) {
+      return String(this);
+    };
+    const procedure = t.procedure.input(parser).query(({ input }) => input);
+    const stages = compile(procedure, sample);
+    // The first call prepares the parser.
+    const outputs = [1, 2].map(() => run(procedure, {}, undefined, stages));
+    expect(outputs).toEqual(['undefined', 'undefined']);
   });
 
   test.each<[description: string, thrown: unknown]>([

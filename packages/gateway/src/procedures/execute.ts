@@ -91,10 +91,13 @@ function runSteps(run: StageRun, settled?: unknown): unknown {
         case 'read':
           value = run.getRawInput ? run.getRawInput() : run.source.read(run.index);
           break;
-        case 'parse':
+        case 'parse': {
+          // Without `this`, which a parser that is a function would receive.
+          const { parse } = step;
           unparsed = value;
-          value = step.parse(value);
+          value = parse(value);
           break;
+        }
         case 'merge':
           run.input = run.input === undefined ? value : mergeInputs(run.input, value);
           continue;

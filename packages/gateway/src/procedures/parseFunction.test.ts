@@ -72,10 +72,6 @@ test.each([
   }
 });
 
-test('parseFunction calls a parser of another library', () => {
-  expect(parseFunction((value: unknown) => [value])('x')).toEqual(['x']);
-});
-
 const copies = (schema: z.ZodType) =>
   [true, false].map((isInvalid) => boundedSchema(schema, () => isInvalid));
 const repeat = (count: number, value: unknown) => Array.from({ length: count }, () => value);

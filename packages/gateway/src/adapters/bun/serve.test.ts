@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RejectHttp } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
-import { dial, get, listenOn, ok, post, until } from '../serve/testing/dial.ts';
+import { dial, get, listenOn, ok, post, until } from '../testing/dial.ts';
 import { Bun } from './native.ts';
 import { serve } from './serve.ts';
 

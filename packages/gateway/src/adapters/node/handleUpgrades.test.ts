@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { Service } from '../../http/service.ts';
-import { dial, ok, until } from '../serve/testing/dial.ts';
-import { handshake, recordingHandler } from '../serve/testing/sockets.ts';
+import { dial, ok, until } from '../testing/dial.ts';
+import { handshake, recordingHandler } from '../testing/sockets.ts';
 import { handleUpgrades, nodeHandler } from './index.ts';
 import { serverOf } from './testing/serverOf.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { type HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
-import { dial, get, ok, recorded, until } from '../serve/testing/dial.ts';
+import { dial, get, ok, recorded, until } from '../testing/dial.ts';
 import { nodeHandler, type NodeHandler } from './nodeHandler.ts';
 import { requestLimits } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';

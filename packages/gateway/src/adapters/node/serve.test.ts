@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { collectGarbage } from '@petstore/testing/collectGarbage';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../http/response.ts';
-import { dial, listenOn, get, ok, post, recorded, streamOf, until } from '../serve/testing/dial.ts';
+import { dial, listenOn, get, ok, post, recorded, streamOf, until } from '../testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);

@@ -2,14 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { closeCodeOf, frame } from '@petstore/testing/webSocketFrames';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
+import { dial, get, listenOn, ok, until } from '../testing/dial.ts';
 import {
   handshake,
   openRaw,
   recordingAcceptor,
   recordingHandler,
   type RecordingHandler,
-} from '../serve/testing/sockets.ts';
+} from '../testing/sockets.ts';
 import { certificateFiles, dialTls } from '@petstore/testing/certificateFiles';
 import type { Service } from '../../http/service.ts';
 import { serve } from './serve.ts';

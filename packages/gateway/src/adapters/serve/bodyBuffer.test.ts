@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Handle } from '../../http/service.ts';
 import { BodyBuffer, ChunkCounter } from './bodyBuffer.ts';
-import { adapters, chunkedPost, dial, get, ok, post, until } from './testing/dial.ts';
+import { adapters, chunkedPost, dial, get, ok, post, until } from '../testing/dial.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -13,7 +13,7 @@ import {
   recorded,
   streamOf,
   until,
-} from './testing/dial.ts';
+} from '../testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   it('100 connections with a request of 10 ms each let another client in within a few turns', async () => {

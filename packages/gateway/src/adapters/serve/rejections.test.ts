@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adapters, dial, get, ok, until } from './testing/dial.ts';
+import { adapters, dial, get, ok, until } from '../testing/dial.ts';
 
 // The syntax of heads, and the default limits, are tested in packages/gateway/test/wire, with every division into packets.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { adapters, dial, ok, until } from './testing/dial.ts';
+import { adapters, dial, ok, until } from '../testing/dial.ts';
 
 it('the first request of a process is rejected if it has an empty Host and another one', async () => {
   // The module keeps the last valid Host of the process.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { slowness } from '@petstore/testing/slowness';
 import { describe, expect, it } from 'vitest';
-import { adapters, dial, get, ok, streamed, streamOf, until } from './testing/dial.ts';
+import { adapters, dial, get, ok, streamed, streamOf, until } from '../testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   it('a streamed response is pulled no faster than the socket takes it', async () => {

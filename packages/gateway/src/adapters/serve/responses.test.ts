@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { Handle } from '../../http/service.ts';
 import { createFetch } from '../fetch/fetch.ts';
-import { adapters, dial, ok, streamOf, until } from './testing/dial.ts';
-import { handshake } from './testing/sockets.ts';
+import { adapters, dial, ok, streamOf, until } from '../testing/dial.ts';
+import { handshake } from '../testing/sockets.ts';
 
 const stream = () => streamOf('str', 'eam');
 

@@ -19,7 +19,7 @@ import {
   streamed,
   takenPort,
   until,
-} from './testing/dial.ts';
+} from '../testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   /** A request of an `EventSource`, which never connects again after another status than 200. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { adapters, dial, get, ok, sendGet } from './testing/dial.ts';
+import { adapters, dial, get, ok, sendGet } from '../testing/dial.ts';
 import { certificateFiles, dialTls, writeCertificate } from '@petstore/testing/certificateFiles';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import type { TlsFiles } from './tlsFiles.ts';

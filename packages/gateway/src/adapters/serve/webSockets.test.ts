@@ -6,14 +6,14 @@ import type { Service, Upgrade } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
 import { OpenSockets } from './openSockets.ts';
 import type { Listening, ServeOptions } from './serveOptions.ts';
-import { adapters, dial, get, ok, until, type TestConnection } from './testing/dial.ts';
+import { adapters, dial, get, ok, until, type TestConnection } from '../testing/dial.ts';
 import {
   handshake,
   openRaw,
   recordingAcceptor,
   recordingHandler,
   type RecordingHandler,
-} from './testing/sockets.ts';
+} from '../testing/sockets.ts';
 
 async function connectTo({ port }: Listening, protocols: string[] = []): Promise<WebSocket> {
   const client = new WebSocket(`ws://127.0.0.1:${port}/socket`, protocols);

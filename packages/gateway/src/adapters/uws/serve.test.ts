@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { serve } from './serve.ts';
-import { chunkedPost, dial, get, listenOn, ok, recorded, streamOf, until } from '../serve/testing/dial.ts';
-import { recordingHandler } from '../serve/testing/sockets.ts';
+import { chunkedPost, dial, get, listenOn, ok, recorded, streamOf, until } from '../testing/dial.ts';
+import { recordingHandler } from '../testing/sockets.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 

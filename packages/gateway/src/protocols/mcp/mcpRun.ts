@@ -12,7 +12,6 @@ import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import { report } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { RequestVia } from '../../calls/requestVia.ts';
 import { codeOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
@@ -79,7 +78,7 @@ export class McpRun extends RequestRun implements CallSource {
       return this.#admit(undefined, undefined, () => this.finish(message));
     }
     if (message.method === 'tools/call') return this.#begin(message);
-    context.via = new RequestVia(context, message.clientInfo);
+    context.via.declared(message.clientInfo, undefined);
     this.#admit(message, undefined, () =>
       this.#respondWith(message, () => catalogResponse(message, context, settings)),
     );
@@ -102,7 +101,7 @@ export class McpRun extends RequestRun implements CallSource {
     const { id, params } = message;
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
-    context.via = new RequestVia(context, message.clientInfo, tool?.name);
+    context.via.declared(message.clientInfo, tool?.name);
     context.outcome.calls = 1;
     context.outcome.operation = tool?.procedure.path;
     if (tool === undefined || !(args === undefined || isObject(args))) {

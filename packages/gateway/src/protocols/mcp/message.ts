@@ -54,7 +54,8 @@ export function readMessage(request: HttpRequest, bytes: Uint8Array): Message | 
   const message = { id: ownId, method, params, meta, clientInfo, isCurrent };
   const error = isCurrent ? currentError(request, message, header) : undefined;
   if (error) return error;
-  return ownId === undefined ? new OutgoingResponse(202) : { ...message, id: ownId };
+  // Not a copy, whose type would have the id.
+  return ownId === undefined ? new OutgoingResponse(202) : (message as Message);
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });

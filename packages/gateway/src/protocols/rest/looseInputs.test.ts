@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { RestMeta } from '../../procedures/meta.ts';
-import { echoGateway, sendInput } from './testing/echoInput.ts';
+import { echoGateway, sendInput } from '../../testing/echoInput.ts';
 
 // Inputs that keep unknown properties. trpc-to-openapi 3.3 passes the same inputs to procedures, except to forms.
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createQuerySerializer } from 'openapi-fetch';
-import { stringify, type StringifyOptions } from 'qs';
+import { stringify, type IStringifyOptions } from 'qs';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { operationInput } from '../../operations/operationInput.ts';
@@ -60,7 +60,7 @@ const flat = fc
 
 const openApiFetch = (options: Parameters<typeof createQuerySerializer>[0]) => (value: unknown) =>
   createQuerySerializer(options)({ q: value });
-const withQs = (options: StringifyOptions) => (value: unknown) => stringify({ q: value }, options);
+const withQs = (options: IStringifyOptions) => (value: unknown) => stringify({ q: value }, options);
 
 it.each<
   [description: string, encode: (value: unknown) => string, schema: z.ZodType, values: fc.Arbitrary<unknown>]

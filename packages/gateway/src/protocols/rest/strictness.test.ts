@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Compatibility, RestMeta } from '../../procedures/meta.ts';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { echoGateway, sendInput } from './testing/echoInput.ts';
+import { echoGateway, sendInput } from '../../testing/echoInput.ts';
 
 const lenience = { compatibility: 'trpc-to-openapi' } as const;
 /** Sends an input to a gateway of one procedure, which returns it. */

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { testGateway } from '../../testing/testGateway.ts';
-import { quiet, upgradeRequest } from './testing/openSocket.ts';
+import { quiet, upgradeRequest } from '../../testing/openSocket.ts';
 import { routerOf } from './testing/comparedRouter.ts';
 import { bytesOf, socketPlan, type SocketPlan } from './testing/randomMessages.ts';
 

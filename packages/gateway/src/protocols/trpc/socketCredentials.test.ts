@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bearer } from '../../auth/schemes/bearer.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { SocketHandler } from '../../http/webSocket.ts';
-import { bytesAndKind, call, openSocket, quiet, type Options } from './testing/openSocket.ts';
+import { bytesAndKind, call, openSocket, quiet, type Options } from '../../testing/openSocket.ts';
 
 const t = initTRPC.context<{ readonly caller: unknown }>().create({ isDev: false });
 const router = t.router({

@@ -4,7 +4,7 @@ import { observable } from '@trpc/server/observable';
 import { expect, it, vi } from 'vitest';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { memoryState } from '../../state/memoryState.ts';
-import { bytesAndKind, call, openSocket, quiet, range, type Options } from './testing/openSocket.ts';
+import { bytesAndKind, call, openSocket, quiet, range, type Options } from '../../testing/openSocket.ts';
 import { SubscriptionStarts } from './subscriptionStarts.ts';
 
 const watch = (id: number, input = id) => call(id, 'subscription', 'watch', { input });

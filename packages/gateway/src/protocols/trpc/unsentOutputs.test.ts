@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
 import { t, testGateway } from '../../testing/testGateway.ts';
-import { call, openSocket } from './testing/openSocket.ts';
+import { call, openSocket } from '../../testing/openSocket.ts';
 
 const file = () => createReadStream(import.meta.filename);
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Policy } from '../../calls/policy.ts';
 import type { SocketHandler } from '../../http/webSocket.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
-import { bytesAndKind, call, openSocket as open, quiet, range } from './testing/openSocket.ts';
+import { bytesAndKind, call, openSocket as open, quiet, range } from '../../testing/openSocket.ts';
 
 const t = initTRPC.create({ isDev: false });
 

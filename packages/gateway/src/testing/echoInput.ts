@@ -1,9 +1,9 @@
 import { shown } from '@petstore/testing/shown';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
-import type { GatewayOptions } from '../../../assembly/options.ts';
-import type { RestMeta } from '../../../procedures/meta.ts';
-import { t, testGateway } from '../../../testing/testGateway.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
+import type { RestMeta } from '../procedures/meta.ts';
+import { t, testGateway } from './testGateway.ts';
 
 /** Creates a gateway of one procedure, which returns its input. */
 export function echoGateway(

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import type { HttpResponse } from '../../../http/response.ts';
-import type { Handle, Service } from '../../../http/service.ts';
-import { serve as serveOnNode } from '../../node/serve.ts';
-import type { Listening, ServeOptions } from '../serveOptions.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import type { Handle, Service } from '../../http/service.ts';
+import { serve as serveOnNode } from '../node/serve.ts';
+import type { Listening, ServeOptions } from '../serve/serveOptions.ts';
 
 type Serve<T extends Listening> = (service: Service, options?: ServeOptions) => Promise<T>;
 
@@ -27,12 +27,12 @@ const describeAdapter = (adapter: string, serve: Serve<Listening>, source: strin
 });
 
 /** Undefined if there is no binary for this version of Node. */
-const uws = await import('../../uws/serve.ts').catch((error: { readonly code?: string }) => {
+const uws = await import('../uws/serve.ts').catch((error: { readonly code?: string }) => {
   if (error.code === 'no-binary') return undefined;
   throw error;
 });
 
-const bun = 'Bun' in globalThis ? await import('../../bun/serve.ts') : undefined;
+const bun = 'Bun' in globalThis ? await import('../bun/serve.ts') : undefined;
 
 /** The adapters that listen on a port. `listen` serves for the duration of the running test. */
 export const adapters = bun

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { SocketHandler, WebSocketPeer } from '../../../http/webSocket.ts';
+import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { dial, until } from './dial.ts';
 
 export type RecordingHandler = ReturnType<typeof recordingHandler>;

@@ -1,6 +1,6 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import type { GatewayOptions } from '../../assembly/options.ts';
-import { t, testGateway } from '../../testing/testGateway.ts';
+import type { GatewayOptions } from '../assembly/options.ts';
+import { t, testGateway } from './testGateway.ts';
 
 export type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
 

@@ -1,8 +1,8 @@
 // Prints by how many bytes the heap grows while 10,000 more calls than before complete. Needs --expose-gc.
-import { inProcessRequest } from '../../testing/inProcessRequest.ts';
-import { CallRunner } from '../callRunner.ts';
-import { limitsOf } from '../limits.ts';
-import { CallContext } from '../requestContext.ts';
+import { inProcessRequest } from './inProcessRequest.ts';
+import { CallRunner } from '../calls/callRunner.ts';
+import { limitsOf } from '../calls/limits.ts';
+import { CallContext } from '../calls/requestContext.ts';
 
 const collect = globalThis.gc as (options?: { type: 'minor' }) => void;
 const calls = new CallRunner(limitsOf({}));

@@ -1,5 +1,5 @@
-import type { Call, Outcome, Protocol } from '../client/calls.ts';
-import type { StreamEnd, StreamItem } from '../client/streams.ts';
+import type { Call, Outcome, Protocol } from './calls.ts';
+import type { StreamEnd, StreamItem } from './streams.ts';
 
 /** A call that a client has sent, and what it has learnt. */
 export interface SentCall extends Call {

@@ -1,9 +1,9 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { RequestRecord } from '../../../calls/requestRecord.ts';
-import type { createGateway } from '../../../gateway.ts';
-import type { SocketAcceptor } from '../../../http/webSocket.ts';
-import { inProcessRequest } from '../../../testing/inProcessRequest.ts';
-import { testGateway } from '../../../testing/testGateway.ts';
+import type { RequestRecord } from '../calls/requestRecord.ts';
+import type { createGateway } from '../gateway.ts';
+import type { SocketAcceptor } from '../http/webSocket.ts';
+import { inProcessRequest } from './inProcessRequest.ts';
+import { testGateway } from './testGateway.ts';
 
 export type Options = Partial<Parameters<typeof createGateway>[0]>;
 
