@@ -98,6 +98,12 @@ export function fsyncSync(folder: number): void {
   place?.disk.syncEntries(place.path);
 }
 
+export function readSync(): never {
+  throw new Error('Reading parts of files is not simulated.');
+}
+
+export const writeSync = readSync;
+
 export const closeSync = (folder: number): void => void openFolders.delete(folder);
 
 /** Calls a listener in a later turn after changes of a file; once for those that are made until then. There are no errors. */

@@ -184,6 +184,15 @@ class Root extends Table {
     return new Table(this.#env, name, options);
   }
 
+  /** The one after `lastTxnId`: a process that opens the file sets nothing for others here. */
+  getWriteTxnId(): number {
+    return 1;
+  }
+
+  getStats() {
+    return { lastTxnId: 0 };
+  }
+
   transactionSync<T>(run: () => T): T {
     return this.#env.transactNow(run);
   }
