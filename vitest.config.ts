@@ -85,6 +85,7 @@ const slow = [
   'packages/core/src/store/',
   'packages/embedded-store/src/',
   'packages/faults/src/real/',
+  'packages/runtime/src/',
   'packages/shared/src/state/',
   'apps/server/test/mongodb/',
   'apps/server/test/conformance/',

@@ -77,9 +77,9 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
     await write({ 'right.ts': start + right, 'wrong.ts': start + wrong });
     for (const resolution of resolutions) {
       await write({ 'tsconfig.json': tsconfig(resolution, 'right.ts') });
-      await run('tsc');
+      await run('tsc', '--singleThreaded');
       await write({ 'tsconfig.json': tsconfig(resolution, 'wrong.ts') });
-      const errors = await run('tsc').then(
+      const errors = await run('tsc', '--singleThreaded').then(
         () => 'nothing',
         ({ message }: Error) => message,
       );
@@ -121,7 +121,7 @@ describe('the React Query example in the README of @petstore/types', () => {
     for (const resolution of resolutions) {
       await write({ 'tsconfig.json': tsconfig(resolution, 'main.tsx') });
       // The declarations of tRPC 11.22 use a type that `@types/ws` lacks.
-      await run('tsc', '--jsx', 'react-jsx', '--skipLibCheck', '--declaration');
+      await run('tsc', '--jsx', 'react-jsx', '--skipLibCheck', '--declaration', '--singleThreaded');
     }
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

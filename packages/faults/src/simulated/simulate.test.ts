@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inputs } from '@petstore/testing/forms';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe, expect, it } from 'vitest';
 import { type Plan, planHistory } from '../history/plan.ts';
@@ -33,7 +34,8 @@ const seeds = [
 describe('npm run simulate', () => {
   it('no history of new seeds violates a rule', async () => {
     // `.ci/run` runs the command for a minute.
-    const printed = await simulate(['--first', String(process.env['TEST_SEED']), '--count', '150']);
+    const count = String(inputs(150));
+    const printed = await simulate(['--first', String(process.env['TEST_SEED']), '--count', count]);
     expect(printed).toMatch(/ no violation/);
   });
 

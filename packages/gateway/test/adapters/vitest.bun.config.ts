@@ -30,6 +30,8 @@ export default defineConfig({
     // Bun lacks what Vitest needs to start processes.
     pool: 'threads',
     maxWorkers: 2,
+    // As in vitest.config.ts: each file would import the gateway again.
+    isolate: false,
     // Tests have deadlines, and the machine may be slow.
     retry: 1,
     reporters: ['minimal', new FailuresAsTheyHappen()],

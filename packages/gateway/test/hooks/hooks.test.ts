@@ -11,7 +11,7 @@ import {
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta, type RestMeta, type Spool } from 'trpc-gateway/procedures';
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { call } from '@petstore/testing/mcpMessages';
@@ -268,6 +268,8 @@ interface Hook {
   readonly without?: Partial<Record<FailureName, string>>;
   /** Whether it runs before the gateway serves. */
   readonly atStart?: true;
+  /** Whether a gateway stops to call it, once it has failed or succeeded. The others have one gateway for all ways to fail. */
+  readonly once?: true;
   /** Why no request reaches it. */
   readonly never?: string;
 }
@@ -345,6 +347,7 @@ const hooks: Record<HookName, Hook> = {
   'document.transform': {
     options: (of) => ({ document: { ...document, transform: of((same) => same) } }),
     fails: { document: 500 },
+    once: true,
     without: { [never]: 'A document has no deadline.' },
   },
   'rateLimit.key': {
@@ -366,6 +369,7 @@ const hooks: Record<HookName, Hook> = {
   'state.delete': { options: (of) => state('delete', of) },
   'state.take': {
     options: (of) => ({ ...state('take', of), rateLimit: { calls: 1000, windowMs: 60_000 } }),
+    once: true,
   },
   'cors.origins': {
     // The page gets no CORS headers, but its GET runs, as without `cors`.
@@ -385,6 +389,7 @@ const hooks: Record<HookName, Hook> = {
       errorFormat: { ...problemDetails, schemaOf: of(problemDetails.schemaOf as never) },
     }),
     fails: { document: 500 },
+    once: true,
     without: { [never]: 'A document has no deadline.' },
   },
   'authentication.read': {
@@ -468,12 +473,12 @@ async function start(name: HookName, hook = new Switch()) {
   return { gateway, hook, records };
 }
 
-/** Serves a gateway with the hook, until the test ends. */
+/** Serves a gateway with the hook. */
 async function serveWith(name: HookName) {
   const { gateway, hook, records } = await start(name);
   const server = await serve(gateway);
-  onTestFinished(async () => void (await server.close({ timeoutMs: 0, graceMs: 0 })));
-  return { hook, records, client: clientOf(server) };
+  const close = async () => void (await server.close({ timeoutMs: 0, graceMs: 0 }));
+  return { hook, records, client: clientOf(server), close };
 }
 
 const unhandled: unknown[] = [];
@@ -506,10 +511,16 @@ describe.each(cases.filter(([, hook]) => !hook.atStart && hook.never === undefin
     afterEach(() => void vi.mocked(console.error).mockClear());
     // oxlint-enable no-console
   }
+  let served: Awaited<ReturnType<typeof serveWith>>;
+  (hook.once ? beforeEach : beforeAll)(async () => {
+    served = await serveWith(name);
+    return served.close;
+  });
   it.for(failing.filter((failure) => hook.without?.[failure] === undefined))(
     `each request is answered if ${name} %s, and works after it`,
     async (failure) => {
-      const { hook: toggle, client } = await serveWith(name);
+      const { hook: toggle, client } = served;
+      toggle.calls = 0;
       toggle.failure = failures[failure];
       const expected = { ...usual, ...(failure === never ? (hook.hangs ?? hook.fails) : hook.fails) };
       const outcomes = await sendAll(client);
@@ -537,7 +548,8 @@ it.for(
 });
 
 it('an error of a hook that must not be asynchronous names the hook and the fix, and the client does not receive it', async () => {
-  const { hook, client, records } = await serveWith('rateLimit.key');
+  const { hook, client, records, close } = await serveWith('rateLimit.key');
+  onTestFinished(close);
   hook.failure = failures['rejects later'];
   const response = await client.server.fetch(`${client.server.origin}/v1/read`);
   hook.failure = undefined;

@@ -17,6 +17,7 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<ob
   const open = new Set<Socket>();
   let isFinished = false;
   const client = () => {
+    if (isFinished) return;
     const socket = connect(port, '127.0.0.1');
     open.add(socket);
     socket.pause();
@@ -37,7 +38,7 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<ob
     };
     socket.once('close', () => {
       open.delete(socket);
-      if (!isFinished) setTimeout(client, reopenMs);
+      setTimeout(client, reopenMs);
     });
   };
   for (let at = 0; at < connections; at += 1) client();

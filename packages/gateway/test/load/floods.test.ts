@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runtimesToTest } from '@petstore/testing/runtimes';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Adapter, adapterOfRun } from '../adapters.ts';
 import type { FlooderMessage } from './flooder.ts';
 import { type Flood, type FloodName, floods } from './floodKinds.ts';
-import { startPinned } from './pinned.ts';
+import { type Pinned, startPinned } from './pinned.ts';
 import type { Target } from './target.ts';
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -22,15 +22,19 @@ const servers: readonly (readonly [adapter: Adapter, executable: string])[] = [
 const maxWaitMs = 2000;
 const maxGrowthBytes = 100 * 1024 * 1024;
 
+/** The clients, in another process than the server. */
+let flooder: Pinned;
+beforeAll(() => {
+  flooder = startPinned(1, fileOf('flooder.ts'));
+  return () => flooder.stop();
+});
+
 describe.each(servers)('on %s', (name, executable) => {
   it.each(Object.keys(floods) as FloodName[])(
     'other clients are served, and the process grows by at most 100 MB: %s',
     async (flood) => {
       const server = startPinned(0, fileOf('target.ts'), { ADAPTER: name }, executable);
       onTestFinished(() => server.stop());
-      // In another process than its clients.
-      const flooder = startPinned(1, fileOf('flooder.ts'));
-      onTestFinished(() => flooder.stop());
       const { port } = await server.call<Target>({});
       const before = await server.rss();
       let peak = before;
