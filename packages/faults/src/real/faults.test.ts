@@ -39,6 +39,5 @@ it.each(runs)(
     if (outageMs > 0) process.stdout.write(`${state}, ${fault}, ${server}, seed ${run.seed}: ${figures}\n`);
     expect(violations.length === 0 ? [] : [...lines, ...violations]).toEqual([]);
   },
-  // What waits for a long fault, and for all to recover.
   400_000 + 4 * outageMs,
 );

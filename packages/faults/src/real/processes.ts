@@ -48,7 +48,6 @@ export function writtenErrors(written: Processes['written']): readonly string[] 
 
 export class Processes {
   readonly places: Place[] = [];
-  /** All that were started. */
   readonly written: Pick<RunningService, 'stderr' | 'stdout'>[] = [];
   readonly #mayEnd: boolean;
   readonly #problems: string[] = [];
