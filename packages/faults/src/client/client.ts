@@ -33,7 +33,8 @@ const pauseMs = (tries: number): number => retriesMs[Math.min(tries, retriesMs.l
 /** A client, which speaks every protocol, and repeats what it may. */
 export class Client {
   readonly #options: ClientOptions;
-  #socket: SocketClient | undefined;
+  /** Calls at once may open one each. The last one serves the next call. */
+  readonly #sockets: SocketClient[] = [];
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -171,19 +172,20 @@ export class Client {
   async #overSocket(call: Call): Promise<Outcome> {
     const { token, transport } = this.#options;
     try {
-      if (this.#socket?.isOpen !== true || this.#socket.isLeaving)
-        this.#socket = await SocketClient.open(transport, token);
+      const last = this.#sockets.at(-1);
+      if (last?.isOpen !== true || last.isLeaving)
+        this.#sockets.push(await SocketClient.open(transport, token));
     } catch (error) {
       if (!(error instanceof LostConnection)) throw error;
       return error.status === undefined
         ? { kind: 'lost' }
         : { kind: 'failed', status: error.status, message: 'The WebSocket was rejected.' };
     }
-    return this.#socket.call(call);
+    return (this.#sockets.at(-1) as SocketClient).call(call);
   }
 
   close(): void {
-    this.#socket?.close();
+    for (const socket of this.#sockets) socket.close();
   }
 }
 

@@ -24,7 +24,7 @@ export interface Plan {
 }
 
 /** For how long steps begin, in milliseconds. */
-const lengthMs = 2500;
+export const lengthMs = 2500;
 
 /** Plans a history: at least 20 calls and 2 faults. */
 export function planHistory(seed: number, storages: readonly Plan['storage'][] = storageNames): Plan {

@@ -67,9 +67,14 @@ export function violationsOf(history: History, evidence: Evidence): readonly str
   ];
 }
 
+/** How long an unfinished call has its key, in milliseconds. Then its process counts as crashed (docs/gateway/idempotency.md). */
+const leaseMs = callTimeoutMs + 10_000;
+
 /** Nothing acknowledged is lost, and nothing runs twice. */
-function ofOrder(order: Order, runs: readonly string[], { lost, mayBeCut }: Evidence): readonly string[] {
+function ofOrder(order: Order, runs: readonly string[], evidence: Evidence): readonly string[] {
   const { knownBy, results, text, wasBlocked } = order;
+  const { faultTimes, lost, wasAway } = evidence;
+  const mayBeCut = evidence.mayBeCut || (wasAway && faultTimes.some(({ from, to }) => to - from > leaseMs));
   if (knownBy === 'revoked')
     return runs.length > 1 && !lost.keys ? [`${text} ran ${runs.length} times.`] : [];
   if (knownBy === undefined) return [`${text} is not known.`];

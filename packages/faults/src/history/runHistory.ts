@@ -29,11 +29,13 @@ export interface Report {
   readonly violations: readonly string[];
   readonly calls: number;
   readonly faults: readonly string[];
+  /** How clients got over the faults, in words. */
+  readonly figures: string;
   /** What has happened; empty unless it is read. */
   readonly lines: readonly string[];
 }
 
-/** How long all is open to recover after the last fault, in milliseconds, before what is still wrong is a violation. */
+/** How long all is open to recover after the last fault and step, in milliseconds, before what is still wrong is a violation. */
 const settleMs = 60_000;
 
 /** Runs a planned history in an environment. @param isRead whether a person reads what has happened */
@@ -66,7 +68,8 @@ class Run {
     });
     await Promise.all(acting.filter((_, at) => steps[at]?.kind === 'fault'));
     const { signal } = this.#leaving;
-    const settled = sleep(settleMs, undefined, { signal }).catch(() => {});
+    const stepsMs = Math.max(0, ...steps.map(({ at }) => at - this.#history.now));
+    const settled = sleep(stepsMs + settleMs, undefined, { signal }).catch(() => {});
     await Promise.race([Promise.all(acting).then(() => this.#mark()), settled]);
     this.#leaving.abort();
     const problems = await this.#environment.end();
@@ -179,6 +182,16 @@ class Run {
       processes: this.#plan.processes + faults.length,
       revoked: new Set(this.#plan.steps.flatMap((step) => (step.kind === 'revoke' ? [step.token] : []))),
     });
-    return { violations: [...problems, ...violations], calls: calls.length, faults, lines };
+    const figures = this.#figures();
+    return { violations: [...problems, ...violations], calls: calls.length, faults, figures, lines };
+  }
+
+  #figures(): string {
+    const { calls, journeys } = this.#history;
+    const longestMs = Math.max(...calls.map(({ endedAt, sentAt }) => endedAt - sentAt));
+    const done = calls.filter(({ outcome }) => outcome.kind === 'done').map(({ endedAt }) => endedAt);
+    const backMs = this.#faultTimes.map(({ to }) => (done.find((endedAt) => endedAt > to) ?? to) - to);
+    const events = journeys.flatMap(({ items }) => items.filter(({ type }) => type === 'event'));
+    return `${calls.length} calls, the longest ${longestMs} ms; successes ${backMs.join(' and ')} ms after the faults; ${events.length} events`;
   }
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type FaultProxy, startFaultProxy } from '@petstore/testing/redis';
 import { freePort } from '@petstore/testing/freePort';
 import { runtimes } from '@petstore/testing/runtimes';
-import { listening, type RunningService, startService } from '@petstore/testing/serviceProcess';
+import { listening, logLines, type RunningService, startService } from '@petstore/testing/serviceProcess';
 import type { ProcessOptions } from './storage.ts';
 
 const program = fileURLToPath(new URL('serviceProcess.ts', import.meta.url));
@@ -35,8 +35,20 @@ export interface Started {
   isSuspended: boolean;
 }
 
+/** Returns at most 30 errors that processes logged or printed, and how often each, with at most 600 characters. */
+export function writtenErrors(written: Processes['written']): readonly string[] {
+  const logged = written.flatMap(logLines).filter(({ level }) => Number(level) >= 40);
+  const errors = logged.map(({ err, msg, reason, status }) =>
+    [msg, status, reason, (err as Error | undefined)?.message].filter(Boolean).join(' '),
+  );
+  const printed = written.flatMap(({ stderr }) => stderr().split('\n')).filter(Boolean);
+  const byText = Map.groupBy([...errors, ...printed], (text) => text);
+  return Array.from(byText, ([text, { length }]) => `${length} times: ${text}`.slice(0, 600)).slice(0, 30);
+}
+
 export class Processes {
   readonly places: Place[] = [];
+  readonly written: Pick<RunningService, 'stderr' | 'stdout'>[] = [];
   readonly #mayEnd: boolean;
   readonly #problems: string[] = [];
   #isEnding = false;
@@ -73,6 +85,7 @@ export class Processes {
     const runtime = runtimeOf(options.server);
     while (!this.#isEnding && place.started === undefined) {
       const starting = startService(runtime, [program, JSON.stringify(options)], { env: process.env });
+      this.written.push(starting);
       const service = await listening(starting).catch(() => undefined);
       if (service === undefined) continue;
       const port = Number(new URL(proxy.uri).port);

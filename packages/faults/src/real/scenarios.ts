@@ -3,12 +3,12 @@ import { mongodbUri } from '@petstore/testing/mongodb';
 import { hasRedis } from '@petstore/testing/redis';
 import { lacksSmallDisks } from '@petstore/testing/smallDisk';
 import { type Fault, isOver } from '../history/fault.ts';
-import { type Plan, planHistory, type Step } from '../history/plan.ts';
+import { lengthMs, type Plan, planHistory, type Step } from '../history/plan.ts';
 import { type Report, runHistory } from '../history/runHistory.ts';
 import { Random } from '@petstore/testing/random';
 import { faults, type RealFault, type Target } from './faults.ts';
 import { damageOf, FolderOutside, openOutside } from './storeOutside.ts';
-import { Processes } from './processes.ts';
+import { Processes, writtenErrors } from './processes.ts';
 import { openStorage, type ProcessOptions } from './storage.ts';
 import { realTransport } from './transport.ts';
 
@@ -56,7 +56,8 @@ export async function runScenario({ fault: name, server, state }: Scenario, seed
     start: async () => {},
     revoke: (token: string) => new FolderOutside(outside).revoke(token),
     async effects() {
-      const opened = await openOutside(optionsAt(0));
+      // A busy database may not respond in time at first.
+      const opened = await openOutside(optionsAt(0)).catch(() => openOutside(optionsAt(0)));
       const all = await opened.outside.all();
       await opened.close();
       return all;
@@ -64,7 +65,8 @@ export async function runScenario({ fault: name, server, state }: Scenario, seed
     end: async () => [...(await processes.end()), ...(await damageOf(optionsAt(0)))],
   };
   try {
-    return await runHistory(planWithFault(seed), environment, true);
+    const report = await runHistory(planWithFault(seed), environment, true);
+    return { ...report, lines: [...report.lines, ...writtenErrors(processes.written)] };
   } finally {
     await storage.remove();
   }
@@ -84,6 +86,9 @@ function once(begin: RealFault['begin'], target: Target): Fault['begin'] {
   };
 }
 
+/** How long each fault lasts, in milliseconds, instead of 0 to 6 s. Then the other steps begin before, during and after it, too. */
+export const outageMs = Number(process.env['OUTAGE_MS'] ?? 0);
+
 /** How many orders begin around the begin of each fault, and how many long calls run then. */
 const ordersPerFault = 6;
 const longCallsPerFault = 3;
@@ -92,8 +97,12 @@ const longCallsPerFault = 3;
 function planWithFault(seed: number): Plan {
   const plan = planHistory(seed, ['folder']);
   const random = new Random(seed + 1);
-  const ofFaults = plan.steps.filter(({ kind }) => kind === 'fault').slice(0, 2);
-  const others = plan.steps.filter(({ kind }) => kind !== 'fault');
+  const steps = plan.steps.map((step): Step => {
+    const stretched = { ...step, at: step.at * (1 + (2 * outageMs) / lengthMs) };
+    return stretched.kind === 'fault' && outageMs > 0 ? { ...stretched, forMs: outageMs } : stretched;
+  });
+  const ofFaults = steps.filter(({ kind }) => kind === 'fault').slice(0, 2);
+  const others = steps.filter(({ kind }) => kind !== 'fault');
   const aroundFaults = ofFaults.flatMap(({ at: begin }, fault): Step[] => {
     const common = (at: number) => ({ at: Math.max(0, at), seed: random.below(2 ** 31) });
     const orders = Array.from({ length: ordersPerFault }, (_, at): Step => ({

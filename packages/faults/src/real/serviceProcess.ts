@@ -43,8 +43,8 @@ const { port, server } = processOptions;
 await run({
   server,
   listen: { port },
-  log: log({ requests: 'none' }),
-  async start({ onClose, stopWithError }) {
+  log: log({ requests: 'all' }),
+  async start({ onClose, options: { onResponse }, stopWithError }) {
     const { close, outside } = await openOutside(processOptions, stopWithError);
     onClose(({ timeoutMs }) => close(timeoutMs));
     const opened = await open(processOptions);
@@ -52,10 +52,7 @@ await run({
     onClose(() => opened.state.close());
     const service = openProcess({ ...opened, outside });
     onClose(() => service.runs.close());
-    const gateway = await createProcessGateway(
-      () => service,
-      () => {},
-    );
+    const gateway = await createProcessGateway(() => service, onResponse);
     return { gateway };
   },
 });

@@ -148,7 +148,7 @@ export function openProcess(parts: Pick<ServiceProcess, 'log' | 'outside' | 'sta
 /** Creates a process's gateway. @param current returns the process @param onResponse gets each record */
 export function createProcessGateway(
   current: () => ServiceProcess,
-  onResponse: (record: RequestRecord) => void,
+  onResponse?: (record: RequestRecord) => unknown,
 ): Promise<Gateway> {
   return createGateway({
     router,
@@ -170,6 +170,6 @@ export function createProcessGateway(
     rateLimit,
     callTimeoutMs,
     maxQueueMs: Infinity,
-    onResponse,
+    ...(onResponse && { onResponse }),
   });
 }

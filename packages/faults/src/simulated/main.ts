@@ -1,7 +1,8 @@
 /*
  * Runs histories by seed, until one violates a rule: `npm run simulate -- --seconds 60`. Options: `--seed N`, also more than once,
  * prints one, `--seed STORAGE:N` one of a storage; `--first N --count N` runs these; `--seconds N` runs new ones. A failing one
- * is printed with its seed, without the steps that it does not need; the exit code is 1.
+ * is printed with its seed, without the steps that it does not need; the exit code is 1. The option of Node 22, which is the
+ * default of Node 24, saves a tenth of the time or more: without it, hooks run for each promise.
  */
 import './install.ts';
 import { parseArgs } from 'node:util';

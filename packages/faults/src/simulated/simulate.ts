@@ -66,6 +66,7 @@ export async function simulate(plan: Plan, isRead = false): Promise<Report> {
   // What is left, such as the deadlines of calls.
   await passTime(() => false, leftMs);
   if (failure !== undefined) throw failure;
-  if (report === undefined) return { calls: 0, faults: [], lines: [], violations: ['It does not end.'] };
+  if (report === undefined)
+    return { calls: 0, faults: [], figures: '', lines: [], violations: ['It does not end.'] };
   return { ...report, violations: [...processes.free(), ...report.violations] };
 }
