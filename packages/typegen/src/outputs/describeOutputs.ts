@@ -8,7 +8,7 @@ export interface ReadOutputs {
   readonly open: readonly string[];
 }
 
-/** Describes what the procedures of a router return. It blocks the process while the compiler runs. @throws {TypegenError} */
+/** Describes what the procedures of a router return. It blocks the thread while the compiler runs. @throws {TypegenError} */
 export const describeOutputs = (location: RouterLocation): ReadOutputs =>
   readRouterTypes(location, ({ checker, isStrict, procedures, unread }) => {
     const writer = new SchemaWriter(checker);
