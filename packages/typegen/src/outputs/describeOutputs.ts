@@ -12,6 +12,7 @@ export interface ReadOutputs {
 export const describeOutputs = (location: RouterLocation): ReadOutputs =>
   readRouterTypes(location, ({ checker, isStrict, procedures, unread }) => {
     const writer = new SchemaWriter(checker);
+    writer.prepare(procedures.map(({ output }) => output));
     const schemas = procedures.map(
       ({ path, output, isEvent }) => [path, writer.write(path, output, isEvent)] as const,
     );

@@ -82,6 +82,7 @@ export class SchemaWriter {
   readonly #callsOf = once((type: Type) =>
     hasOnlyProperties(type) ? [] : this.#checker.getSignaturesOfType(type, SignatureKind.Call),
   );
+  readonly #typeOf = new Map<TypeSymbol, Type | undefined>();
   /** Those that were written without a name. */
   readonly #inlined = new Set<Type>();
   /** Those whose `toJSON` may return nothing. */
@@ -93,6 +94,22 @@ export class SchemaWriter {
 
   constructor(checker: Checker) {
     this.#checker = checker;
+  }
+
+  /** Asks for the types of the properties of these types, of those of their properties and so on: one question for each level. */
+  prepare(types: readonly (Type | undefined)[], depth = 0): void {
+    const objects = [...new Set(types)].filter((type) => type?.isObjectType() && hasOnlyProperties(type));
+    const symbols = objects
+      .flatMap((type) => (type ? this.#propertiesOf(type) : []))
+      .filter((symbol) => isSent(symbol) && !this.#typeOf.has(symbol));
+    if (symbols.length > 0 && depth < maxDepth) this.prepare(this.#typesOf(symbols), depth + 1);
+  }
+
+  #typesOf(symbols: readonly TypeSymbol[]): readonly (Type | undefined)[] {
+    const asked = symbols.filter((symbol) => !this.#typeOf.has(symbol));
+    const types = asked.length > 0 ? this.#checker.getTypeOfSymbol(asked) : [];
+    for (const [index, symbol] of asked.entries()) this.#typeOf.set(symbol, types[index]);
+    return symbols.map((symbol) => this.#typeOf.get(symbol));
   }
 
   /**
@@ -374,9 +391,8 @@ export class SchemaWriter {
   }
 
   #properties(type: Type, all: readonly TypeSymbol[]): JsonSchema {
-    const checker = this.#checker;
     const symbols = all.filter((symbol) => isSent(symbol));
-    const types = checker.getTypeOfSymbol(symbols);
+    const types = this.#typesOf(symbols);
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
     for (const [index, symbol] of symbols.entries()) {
