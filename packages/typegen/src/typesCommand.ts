@@ -1,16 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  type CommandResult,
-  findRouter,
-  importModule,
-  isArgumentError,
-  ModuleError,
-  type ModuleExports,
-} from 'trpc-gateway/command';
-import { isZod } from 'trpc-gateway/schemas';
-import { generateTypes, type TypesOptions } from './generateTypes.ts';
+import type { CommandResult } from 'trpc-gateway/command';
 import type { ReadOutputs } from './outputs/describeOutputs.ts';
 import { readOutputs } from './outputs/readOutputs.ts';
 import { TypegenError } from './typegenError.ts';
@@ -63,6 +54,7 @@ export async function typesCommand(argv: readonly string[]): Promise<CommandResu
   try {
     return await (argv[0] === 'outputs' ? runOutputs(argv.slice(1)) : runTypes([...argv]));
   } catch (error) {
+    const { isArgumentError, ModuleError } = await import('trpc-gateway/command');
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
     if (error instanceof TypegenError || error instanceof ModuleError) {
       return { stderr: `${error.message}\n`, code: 1 };
@@ -133,27 +125,8 @@ function runTypes(args: string[]): Promise<CommandResult> {
     },
   });
   return run(values, async (file) => {
-    const exports = await importModule(file);
-    const router = findRouter(exports, file, values.export);
-    const inferred = values['infer-outputs'] && (await readOutputs({ file, name: values.export }));
-    const text = await generateTypes(router, {
-      exports,
-      ...(values.unknown && { unknown: values.unknown }),
-      unknownOutputs: values['unknown-outputs'],
-      ...(inferred && { outputs: inferred.outputs }),
-      ...findErrorShape(exports, file, values['error-shape']),
-    });
-    return { open: inferred ? inferred.open : [], text };
+    // Not at the top: what it imports takes 20 MB beside the compiler.
+    const { printTypes } = await import('./printTypes.ts');
+    return printTypes(file, values);
   });
-}
-
-function findErrorShape(
-  exports: ModuleExports,
-  file: string,
-  name: string | undefined,
-): Pick<TypesOptions, 'errorShape'> {
-  if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
-  const errorShape = exports[name];
-  if (!isZod(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
-  return { errorShape };
 }

@@ -8,10 +8,13 @@ export interface ReadOutputs {
   readonly open: readonly string[];
 }
 
-/** Describes what the procedures of a router return. It blocks the process while the compiler runs. @throws {TypegenError} */
+/** Describes what the procedures of a router return. It blocks the thread while the compiler runs. @throws {TypegenError} */
 export const describeOutputs = (location: RouterLocation): ReadOutputs =>
   readRouterTypes(location, ({ checker, isStrict, procedures, unread }) => {
     const writer = new SchemaWriter(checker);
+    // Larger answers take 20 MB more.
+    for (let from = 0; from < procedures.length; from += 100)
+      writer.prepare(procedures.slice(from, from + 100).map(({ output }) => output));
     const schemas = procedures.map(
       ({ path, output, isEvent }) => [path, writer.write(path, output, isEvent)] as const,
     );

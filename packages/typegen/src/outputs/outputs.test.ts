@@ -5,19 +5,19 @@ import superjson from 'superjson';
 import { type AnyTRPCProcedure, initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
 import { describe, expect, it } from 'vitest';
-import { describeOutputs } from './describeOutputs.ts';
+import { readOutputs } from './readOutputs.ts';
 import { appRouter } from './testing/shapes.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const project = pathOf('../../tsconfig.test.json');
-const { open, outputs } = describeOutputs({ file: pathOf('testing/shapes.ts'), project });
+const { open, outputs } = await readOutputs({ file: pathOf('testing/shapes.ts'), project });
 const ajv = addFormats.default(new Ajv2020({ strictTuples: false }));
 const procedures = Object.entries(appRouter._def.procedures as object as Record<string, AnyTRPCProcedure>);
 
 const validatorOf = (path: string) =>
   ajv.compile({ allOf: [outputs.procedures[path] ?? {}], $defs: outputs.$defs });
 
-describe('describeOutputs', () => {
+describe('readOutputs', () => {
   it('describes every procedure of the router, and leaves nothing open', () => {
     expect(Object.keys(outputs.procedures)).toEqual(procedures.map(([path]) => path).toSorted());
     expect(open).toEqual([]);

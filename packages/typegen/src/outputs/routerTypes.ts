@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   API,
@@ -13,6 +14,13 @@ import { TypegenError } from '../typegenError.ts';
 interface ProcedureOutput {
   readonly path: string;
   readonly output: Type;
+  readonly isEvent: boolean;
+}
+
+interface Procedure {
+  readonly path: string;
+  /** The property that has the type of its output. */
+  readonly symbol: TypeSymbol;
   readonly isEvent: boolean;
 }
 
@@ -34,40 +42,40 @@ export interface RouterTypes {
   readonly unread: readonly string[];
 }
 
-/** Passes a router's types from the compiler to `use`. @throws {TypegenError} if the file has no router */
+/**
+ * Passes a router's types from the compiler to `use`. The compiler ends when the thread is terminated.
+ * @throws {TypegenError} if the file has no router
+ */
 export function readRouterTypes<Result>(
   { file, name, project: config }: RouterLocation,
   use: (types: RouterTypes) => Result,
 ): Result {
   const path = resolve(file);
+  if (!existsSync(path)) throw new TypegenError(`${file} does not exist. Name the module by its path.`);
   const compiler = new API({});
-  try {
-    const snapshot = compiler.updateSnapshot(
-      config === undefined ? { openFiles: [path] } : { openProjects: [resolve(config)] },
+  const snapshot = compiler.updateSnapshot(
+    config === undefined ? { openFiles: [path] } : { openProjects: [resolve(config)] },
+  );
+  const project =
+    config === undefined ? snapshot.getDefaultProjectForFile(path) : snapshot.getProject(resolve(config));
+  const source = project?.program.getSourceFile(path);
+  if (project === undefined || source === undefined) {
+    throw new TypegenError(
+      config === undefined
+        ? `${file} cannot be read.`
+        : `The project ${config} does not include ${file}. Name another one with --project.`,
     );
-    const project =
-      config === undefined ? snapshot.getDefaultProjectForFile(path) : snapshot.getProject(resolve(config));
-    const source = project?.program.getSourceFile(path);
-    if (project === undefined || source === undefined) {
-      throw new TypegenError(
-        config === undefined
-          ? `${file} cannot be read.`
-          : `The project ${config} does not include ${file}. Name another one with --project.`,
-      );
-    }
-    const { checker, compilerOptions } = project;
-    const exports = checker.getSymbolAtLocation(source);
-    const reader = new RouterReader(checker);
-    const routers = (exports ? checker.getExportsOfModule(exports) : []).flatMap((symbol) =>
-      reader.routerOf(symbol),
-    );
-    const { record } = choose(routers, file, name);
-    const { strict = true, strictNullChecks = strict } = compilerOptions;
-    const procedures = reader.procedures(record);
-    return use({ checker, isStrict: strictNullChecks, procedures, unread: reader.unread });
-  } finally {
-    compiler.close();
   }
+  const { checker, compilerOptions } = project;
+  const exports = checker.getSymbolAtLocation(source);
+  const reader = new RouterReader(checker);
+  const routers = (exports ? checker.getExportsOfModule(exports) : []).flatMap((symbol) =>
+    reader.routerOf(symbol),
+  );
+  const { record } = choose(routers, file, name);
+  const { strict = true, strictNullChecks = strict } = compilerOptions;
+  const procedures = reader.outputs(reader.procedures(record));
+  return use({ checker, isStrict: strictNullChecks, procedures, unread: reader.unread });
 }
 
 interface NamedRouter {
@@ -83,12 +91,15 @@ function choose(routers: readonly NamedRouter[], file: string, name: string | un
   const isOne = new Set(routers.map(({ record }) => record)).size === 1;
   const chosen = name === undefined ? ((isOne ? routers[0] : undefined) ?? usual()) : named(name);
   if (chosen) return chosen;
-  const found = routers.map((router) => router.name).join(', ');
-  if (found === '')
-    throw new TypegenError(`${file} exports no router${name === undefined ? '' : ` named ${name}`}.`);
-  throw new TypegenError(
-    `${file} exports ${name === undefined ? 'several routers' : `no router named ${name}, but`}: ${found}. Choose one with --export.`,
-  );
+  // In the words of `findRouter` of the gateway, which is not loaded here.
+  const ofName = name === undefined ? '' : ` named ${name}`;
+  if (routers.length === 0)
+    throw new TypegenError(
+      `${file} exports no tRPC router${ofName}. Name the module that exports what t.router({ … }) returns.`,
+    );
+  const problem = name === undefined ? 'several routers' : `no tRPC router${ofName}`;
+  const names = routers.map((router) => router.name).join(', ');
+  throw new TypegenError(`${file} exports ${problem}. Choose one of ${names} with --export.`);
 }
 
 class RouterReader {
@@ -110,7 +121,7 @@ class RouterReader {
     return record ? [{ name: exported.name, record }] : [];
   }
 
-  procedures(record: Type, prefix = ''): readonly ProcedureOutput[] {
+  procedures(record: Type, prefix = ''): readonly Procedure[] {
     const at = prefix.slice(0, -1) || 'the router';
     if (record.flags & TypeFlags.Any) {
       const reason = record.isErrorType()
@@ -133,10 +144,17 @@ class RouterReader {
       if (kind === undefined)
         return this.procedures(this.#member(type, '_def', 'record') ?? type, `${path}.`);
       const [definition] = type.isTypeReference() ? this.#checker.getTypeArguments(type) : [];
-      const output = definition && this.#member(definition, 'output');
-      if (output === undefined) return [];
-      const isEvent = kind === 'Subscription';
-      return [{ path, output: isEvent ? this.#event(output) : output, isEvent }];
+      const symbol = definition && this.#checker.getPropertyOfType(definition, 'output');
+      return symbol ? [{ path, symbol, isEvent: kind === 'Subscription' }] : [];
+    });
+  }
+
+  /** Returns what procedures return: in one question, as each takes some 60 µs. */
+  outputs(procedures: readonly Procedure[]): readonly ProcedureOutput[] {
+    const types = this.#checker.getTypeOfSymbol(procedures.map(({ symbol }) => symbol));
+    return procedures.flatMap(({ path, isEvent }, index) => {
+      const output = types[index];
+      return output ? [{ path, output: isEvent ? this.#event(output) : output, isEvent }] : [];
     });
   }
 

@@ -1,7 +1,6 @@
 import {
   type Checker,
   ElementFlags,
-  type NodeHandle,
   SignatureKind,
   SymbolFlags,
   type Symbol as TypeSymbol,
@@ -12,6 +11,7 @@ import {
   type TypeReference,
   type UnionOrIntersectionType,
 } from 'typescript/unstable/sync';
+import { isOfPackage, isOfRuntime, listsOnlyProperties, mayBeDocumented } from './declarations.ts';
 
 /** A JSON Schema of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -71,6 +71,18 @@ export class SchemaWriter {
   readonly open: string[] = [];
   readonly #checker: Checker;
   readonly #defined = new Map<Type, Definition>();
+  // A question to the compiler takes some 60 µs in the two processes: each is asked once for a type.
+  readonly #membersOf = once((type: UnionOrIntersectionType) => type.getTypes());
+  readonly #argumentsOf = once((type: TypeReference) => this.#checker.getTypeArguments(type));
+  readonly #presentOf = once((type: Type) => this.#checker.getNonNullableType(type));
+  readonly #propertiesOf = once((type: Type) => this.#checker.getPropertiesOfType(type));
+  readonly #indexesOf = once((type: Type) =>
+    hasOnlyProperties(type) ? [] : this.#checker.getIndexInfosOfType(type),
+  );
+  readonly #callsOf = once((type: Type) =>
+    hasOnlyProperties(type) ? [] : this.#checker.getSignaturesOfType(type, SignatureKind.Call),
+  );
+  readonly #typeOf = new Map<TypeSymbol, Type | undefined>();
   /** Those that were written without a name. */
   readonly #inlined = new Set<Type>();
   /** Those whose `toJSON` may return nothing. */
@@ -82,6 +94,22 @@ export class SchemaWriter {
 
   constructor(checker: Checker) {
     this.#checker = checker;
+  }
+
+  /** Asks for the types of the properties of these types, of those of their properties and so on: one question for each level. */
+  prepare(types: readonly (Type | undefined)[], depth = 0): void {
+    const objects = [...new Set(types)].filter((type) => type?.isObjectType() && hasOnlyProperties(type));
+    const symbols = objects
+      .flatMap((type) => (type ? this.#propertiesOf(type) : []))
+      .filter((symbol) => isSent(symbol) && !this.#typeOf.has(symbol));
+    if (symbols.length > 0 && depth < maxDepth) this.prepare(this.#typesOf(symbols), depth + 1);
+  }
+
+  #typesOf(symbols: readonly TypeSymbol[]): readonly (Type | undefined)[] {
+    const asked = symbols.filter((symbol) => !this.#typeOf.has(symbol));
+    const types = asked.length > 0 ? this.#checker.getTypeOfSymbol(asked) : [];
+    for (const [index, symbol] of asked.entries()) this.#typeOf.set(symbol, types[index]);
+    return symbols.map((symbol) => this.#typeOf.get(symbol));
   }
 
   /**
@@ -207,21 +235,21 @@ export class SchemaWriter {
   }
 
   #typeArguments(type: Type): readonly Type[] {
-    return type.isTypeReference() ? this.#checker.getTypeArguments(type).filter((each) => !isThis(each)) : [];
+    return type.isTypeReference() ? this.#argumentsOf(type).filter((each) => !isThis(each)) : [];
   }
 
   #documentation(symbol: TypeSymbol | undefined): string | undefined {
+    if (!symbol?.declarations.some(mayBeDocumented)) return undefined;
     // The same on every system, whatever ends the lines of a checkout.
-    const comment = symbol && this.#checker.getDocumentationCommentOfSymbol(symbol).replaceAll('\r\n', '\n');
-    return comment?.trim() || undefined;
+    return this.#checker.getDocumentationCommentOfSymbol(symbol).replaceAll('\r\n', '\n').trim() || undefined;
   }
 
   #union(type: Type): Described {
-    const members = type.isUnionType() ? type.getTypes() : [type];
+    const members = type.isUnionType() ? this.#membersOf(type) : [type];
     const isNullish = ({ flags }: Type) => (flags & (TypeFlags.Null | TypeFlags.Undefined)) !== 0;
     if (members.some(isNullish) && !members.every(isNullish)) {
       // The others by their name, which they lose in this union.
-      const present = this.#checker.getNonNullableType(type);
+      const present = this.#presentOf(type);
       const described = present && this.#describe(present);
       const hasNull = members.some(({ flags }) => flags & TypeFlags.Null);
       return described && hasNull ? nullable(described) : described;
@@ -248,7 +276,9 @@ export class SchemaWriter {
 
   /** Of a branded type, such as `string & { __brand: 'Id' }`, JSON has the text. */
   #intersection(type: UnionOrIntersectionType): Described {
-    const plain = type.getTypes().find(({ flags }) => !(flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
+    const plain = this.#membersOf(type).find(
+      ({ flags }) => !(flags & (TypeFlags.Object | TypeFlags.NonPrimitive)),
+    );
     return plain ? this.#describe(plain) : this.#object(type);
   }
 
@@ -266,15 +296,14 @@ export class SchemaWriter {
   #object(type: Type): Described {
     const known = this.#defined.get(type);
     if (known) return this.#refer(known, type);
-    const checker = this.#checker;
     const data = this.#isEvent && this.#path.length === 1 ? this.#trackedData(type) : undefined;
     if (data) return this.#describe(data);
     if (type.isTupleType() || (type.isTypeReference() && type.getTarget().isTupleType()))
       return this.#named(type, () => this.#tuple(type));
-    if (isArray(type)) return { type: 'array', items: this.#element(checker.getTypeArguments(type)[0]) };
+    if (isArray(type)) return { type: 'array', items: this.#element(this.#argumentsOf(type)[0]) };
     if (runtimeClassOf(type) === 'Date') return { type: 'string', format: 'date-time' };
     if (this.#isCallable(type)) return undefined;
-    const properties = checker.getPropertiesOfType(type);
+    const properties = this.#propertiesOf(type);
     const toJson = properties.find(({ name }) => name === 'toJSON');
     if (toJson) return this.#at('.toJSON()', () => this.#result(toJson, type));
     const bases = this.#basesOf(type);
@@ -288,7 +317,7 @@ export class SchemaWriter {
       const schema = isObject && this.#path.length > 1 ? { type: 'object' } : {};
       return this.#leaveOpen(`is of the class ${own}, which JSON does not have`, schema);
     }
-    const isEmpty = properties.length === 0 && checker.getIndexInfosOfType(type).length === 0;
+    const isEmpty = properties.length === 0 && this.#indexesOf(type).length === 0;
     if (isEmpty && (type.getSymbol()?.flags ?? 0) & SymbolFlags.TypeLiteral) return this.#leaveOpen('is {}');
     return this.#named(type, () => this.#properties(type, properties));
   }
@@ -305,30 +334,25 @@ export class SchemaWriter {
 
   /** Returns the members of an intersection, or what a class or an interface extends, and what those extend. */
   #basesOf(type: Type): readonly Type[] {
-    const bases = (type.isIntersectionType() ? type.getTypes() : declaredOf(type).getBaseTypes()) ?? [];
+    if (hasOnlyProperties(type)) return [];
+    const bases = (type.isIntersectionType() ? this.#membersOf(type) : declaredOf(type).getBaseTypes()) ?? [];
     return bases.concat(bases.flatMap((base) => this.#basesOf(base)));
   }
 
   /** Of an array with other properties, which JSON does not have. */
   #list(type: Type): JsonSchema {
-    const byNumber = this.#checker
-      .getIndexInfosOfType(type)
-      .find(({ keyType }) => keyType.flags & TypeFlags.Number);
+    const byNumber = this.#indexesOf(type).find(({ keyType }) => keyType.flags & TypeFlags.Number);
     return { type: 'array', items: this.#element(byNumber?.valueType) };
   }
 
   #isCallable(type: Type): boolean {
-    // Each question to the compiler takes some 20 µs.
     const flags = type.getSymbol()?.flags ?? 0;
-    return (
-      (flags & (SymbolFlags.Class | SymbolFlags.ObjectLiteral)) === 0 &&
-      this.#checker.getSignaturesOfType(type, SignatureKind.Call).length > 0
-    );
+    return (flags & (SymbolFlags.Class | SymbolFlags.ObjectLiteral)) === 0 && this.#callsOf(type).length > 0;
   }
 
   #result(method: TypeSymbol, owner: Type): Described {
     const type = this.#checker.getTypeOfSymbol(method);
-    const [signature] = type ? this.#checker.getSignaturesOfType(type, SignatureKind.Call) : [];
+    const [signature] = type ? this.#callsOf(type) : [];
     const result = signature && this.#checker.getReturnTypeOfSignature(signature);
     if (result === undefined) return this.#leaveOpen('is not known');
     if (this.#mayBeAbsent(result)) this.#absentByJson.add(owner);
@@ -345,7 +369,7 @@ export class SchemaWriter {
   #tuple(type: TypeReference): JsonSchema {
     // TypeScript 7.0 leaves out the flags of `[]`.
     const { elementFlags = [] } = type.getTarget() as Partial<TupleType>;
-    const elements = this.#checker.getTypeArguments(type).map((each) => this.#element(each));
+    const elements = this.#argumentsOf(type).map((each) => this.#element(each));
     const rest = elementFlags.findIndex((flags) => flags & ElementFlags.Variable);
     const required = elementFlags.filter((flags) => flags & ElementFlags.Required).length;
     if (rest === -1)
@@ -367,9 +391,8 @@ export class SchemaWriter {
   }
 
   #properties(type: Type, all: readonly TypeSymbol[]): JsonSchema {
-    const checker = this.#checker;
     const symbols = all.filter((symbol) => isSent(symbol));
-    const types = checker.getTypeOfSymbol(symbols);
+    const types = this.#typesOf(symbols);
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
     for (const [index, symbol] of symbols.entries()) {
@@ -385,9 +408,9 @@ export class SchemaWriter {
       properties[name] = description === undefined ? schema : { ...schema, description };
       if (!(symbol.flags & SymbolFlags.Optional) && !this.#mayBeAbsent(propertyType)) required.push(name);
     }
-    const indexed = checker
-      .getIndexInfosOfType(type)
-      .map(({ valueType }) => this.#at('[key]', () => this.#describe(valueType)) ?? {});
+    const indexed = this.#indexesOf(type).map(
+      ({ valueType }) => this.#at('[key]', () => this.#describe(valueType)) ?? {},
+    );
     return {
       type: 'object',
       ...(symbols.length > 0 && { properties }),
@@ -402,7 +425,7 @@ export class SchemaWriter {
   #mayBeAbsent(type: Type): boolean {
     const absent =
       TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Undefined | TypeFlags.Void | TypeFlags.ESSymbolLike;
-    if (type.isUnionType()) return type.getTypes().some((member) => this.#mayBeAbsent(member));
+    if (type.isUnionType()) return this.#membersOf(type).some((member) => this.#mayBeAbsent(member));
     return type.flags & (TypeFlags.Object | TypeFlags.Intersection)
       ? this.#isCallable(type) || this.#absentByJson.has(type)
       : (type.flags & absent) !== 0;
@@ -414,22 +437,9 @@ const nullable = (schema: JsonSchema): JsonSchema => {
   return { anyOf: [...(Array.isArray(anyOf) ? (anyOf as readonly JsonSchema[]) : [schema]), nullSchema] };
 };
 
-const isOfPackage = ({ path }: NodeHandle): boolean =>
-  path.includes('/node_modules/') || path.startsWith('bundled:');
-
-const runtimes = [
-  '@cloudflare/workers-types',
-  '@types/bun',
-  '@types/node',
-  '@types/web',
-  'bun-types',
-  'undici-types',
-];
-
-/** Whether TypeScript or the types of a runtime declare it: packages have classes of their own that are called `File` or `Error`. */
-const isOfRuntime = ({ path }: NodeHandle): boolean =>
-  /^bundled:|\/lib\.[\w.]+\.d\.ts$/.test(path) ||
-  runtimes.some((name) => path.includes(`/node_modules/${name}/`));
+/** Whether the declarations of a type say that it has no signatures and bases, so that the compiler need not be asked for them. */
+const hasOnlyProperties = (type: Type): boolean =>
+  type.getSymbol()?.declarations.every(listsOnlyProperties) ?? false;
 
 /** Returns the name of a class of the runtime, and `''` of any other type. */
 const runtimeClassOf = (type: Type): string => {
@@ -450,4 +460,16 @@ function isSent(symbol: TypeSymbol): boolean {
   const { escapedName, flags } = symbol;
   if (/^__[@#]/.test(escapedName) || flags & SymbolFlags.Method) return false;
   return !(flags & SymbolFlags.Accessor) || !((symbol.getParent()?.flags ?? 0) & SymbolFlags.Class);
+}
+
+/** Returns a function that remembers its results. */
+function once<Argument, Result>(run: (argument: Argument) => Result): (argument: Argument) => Result {
+  const results = new Map<Argument, Result>();
+  return (argument) => {
+    const known = results.get(argument);
+    if (known !== undefined) return known;
+    const result = run(argument);
+    results.set(argument, result);
+    return result;
+  };
 }

@@ -83,6 +83,10 @@ class Temperature {
 interface Named {
   name: string;
 }
+interface Callable {
+  (): number;
+  tag: string;
+}
 type Nullable<Value> = { [Key in keyof Value]: Value[Key] | null };
 type Keys = 'one' | 'two';
 /** A row as Kysely's `Selectable` and Drizzle's `$inferSelect` make it. */
@@ -148,6 +152,12 @@ export const appRouter = t.router({
   partialRecord: always<Partial<Record<Keys, number>>>({ one: 1 }, { one: 'a' }),
   fullRecord: always<Record<Keys, number>>({ one: 1, two: 2 }, { one: 1 }),
   recordWithProperties: always<{ total: number; [key: string]: number }>({ total: 1, a: 2 }, { a: 2 }),
+  computedKey: always({ ['A'.toLowerCase()]: 1 }, { a: '1' }),
+  spreadRecord: always({ ...({ a: 1 } as Record<string, number>) }, { a: '1' }),
+  callable: always<{ a: number; run: Callable }>(
+    { a: 1, run: Object.assign(() => 1, { tag: 'a' }) },
+    { run: 1 },
+  ),
   union: always<{ a: number } | { b: string }>({ a: 1 }, { a: 'b' }),
   discriminated: always<Shape>({ kind: 'square', side: 1 }, { kind: 'square', radius: 1 }),
   intersection: always<{ a: number } & { b: string }>({ a: 1, b: 'b' }, { a: 1 }),
