@@ -102,7 +102,9 @@ export function readSync(): never {
   throw new Error('Reading parts of files is not simulated.');
 }
 
-export const writeSync = readSync;
+export function writeSync(): never {
+  throw new Error('Writing parts of files is not simulated.');
+}
 
 export const closeSync = (folder: number): void => void openFolders.delete(folder);
 
