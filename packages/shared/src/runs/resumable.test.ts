@@ -382,6 +382,16 @@ describe('resumable', () => {
     expect(await client.next()).toMatchObject({ done: true });
   });
 
+  it('a client whose log is emptied before it reads the run gets a RESYNC', async () => {
+    const { empty, log } = emptiableLog();
+    const client = await connect(openRuns(log), new TestProducer());
+    empty();
+    // By another process that read it.
+    const record = { epoch: 'old', type: 'stop', reason: 'lost' };
+    await log.append('answers/a', JSON.stringify(record), { events: 10, ms: 60_000 });
+    await expect(client.take(1)).rejects.toMatchObject({ declaredCode: 'RESYNC' });
+  });
+
   it('a producer that sends nothing stops when the log is emptied', async () => {
     const { empty, log } = emptiableLog();
     const producer = new TestProducer();

@@ -2,7 +2,6 @@ import { tracked, TRPCError, type TrackedEnvelope } from '@trpc/server';
 import { declareErrors, resyncDefinition, resyncErrors } from 'trpc-gateway/procedures';
 import * as z from 'zod';
 import { checkLimit, checkName } from '../channels/checkOptions.ts';
-import { beginning } from '../events/eventLog.ts';
 import { closedError, unavailable } from '../events/logErrors.ts';
 import type { JoinOptions, Resumable, ResumableOptions } from './resumableOptions.ts';
 import { openRun, type RunItem, type RunLog, type RunStart, type StopReason, stopReasons } from './runLog.ts';
@@ -124,8 +123,8 @@ export function resumable<Event>(options: ResumableOptions<Event>): Resumable<Ev
       const elected = starting.get(id) ?? elect(run, key, joinOptions).finally(() => starting.delete(id));
       starting.set(id, elected);
       const start = await elected;
-      // An empty field of a query is no id.
-      return deliver(readRun(run, { after: lastEventId || beginning, signal, start }));
+      // Not from the beginning: the log may have been emptied since the run began. An empty field of a query is no id.
+      return deliver(readRun(run, { after: lastEventId || start.id, signal, start }));
     },
     async close() {
       isClosing = true;
