@@ -208,12 +208,7 @@ it.each<[what: string, chain: readonly z.ZodType[], inputSchema: object, args: o
     { b: 'x', c: 'y' },
   ],
   ['an object that may be null', [a.nullable()], ofA, { a: 'x' }],
-  [
-    'a union behind a reference',
-    [z.lazy(() => either)],
-    union('a; b', { a: text, b: text }),
-    { b: 'x' },
-  ],
+  ['a union behind a reference', [z.lazy(() => either)], union('a; b', { a: text, b: text }), { b: 'x' }],
   [
     'more combinations than a sentence can say',
     [
