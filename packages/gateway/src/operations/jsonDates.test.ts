@@ -63,3 +63,12 @@ it.each([
   expect(result).toEqual({ status: 204, node: wrapped(read) });
   expect(check.mock.calls.length).toBeLessThanOrEqual(2 * items.length);
 });
+
+it('a member of an intersection that does not accept a value leaves its dates to the next member', async () => {
+  const counts = z.object({ name: z.string() }).catchall(z.number());
+  const schema = z.object({ name: z.string() }).and(counts.or(z.looseObject({ at: z.date() })));
+
+  const result = await post(schema, { name: 'Rex', at });
+
+  expect(result).toEqual({ status: 204, node: { name: 'Rex', at: new Date(at) } });
+});

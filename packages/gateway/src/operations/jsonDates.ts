@@ -28,7 +28,7 @@ function readBy(schema: Schema, value: string | object, memo: Memo): unknown {
   let result: unknown = typeof value === 'string' ? value : readMembers(schema, value, memo);
   for (const part of schema.allOf ?? []) result = readDates(part, result, memo);
   const members = membersOf(schema);
-  return members ? readUnion(members, result, memo) : result;
+  return members ? readUnion(schema, members, result, memo) : result;
 }
 
 function readMembers(schema: Schema, value: object, memo: Memo): object {
@@ -55,7 +55,7 @@ function memberSchema(
 }
 
 /** Reads a union as its library does: by the first member that accepts the value. */
-function readUnion(members: readonly Schema[], value: unknown, memo: Memo): unknown {
+function readUnion(union: Schema, members: readonly Schema[], value: unknown, memo: Memo): unknown {
   // A member with another constant, such as a discriminator, is none, whatever else is wrong with the value.
   const possible = members.filter((member) => !hasOtherConstant(member, value));
   const candidates = possible.map((member) => readDates(member, value, memo));
@@ -63,7 +63,7 @@ function readUnion(members: readonly Schema[], value: unknown, memo: Memo): unkn
   if (candidates.every((read) => read === value)) return value;
   // The last member needs no check: if it does not accept the value, the schema rejects it later.
   const last = possible.length - 1;
-  return candidates.find((read, index) => index === last || isValid(possible[index], read));
+  return candidates.find((read, index) => index === last || isValid(possible[index], union, read));
 }
 
 /** Whether a property of an object is not the constant, or one of the constants, of the schema. */
@@ -79,8 +79,11 @@ function hasOtherConstant(schema: Schema, value: unknown): boolean {
   );
 }
 
-/** Whether a schema accepts a value, as far as that is known at once: schemas of other libraries than zod have no dates. */
-function isValid(schema: Schema | undefined, value: unknown): boolean {
-  const parser = schema && parserOf(schema);
+/**
+ * Whether a member accepts a value, as far as that is known at once: schemas of other libraries than zod have no dates.
+ * zod writes an intersection with a union as a union whose members have no parser, so the whole has to accept the value.
+ */
+function isValid(member: Schema | undefined, union: Schema, value: unknown): boolean {
+  const parser = (member && parserOf(member)) ?? parserOf(union);
   return parser === undefined || accepts(boundTexts(parser), value);
 }

@@ -1,1 +1,0 @@
-export { type AdminListener, adminListener, type AdminListenerOptions } from './adminListener.ts';

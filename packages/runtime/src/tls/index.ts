@@ -1,1 +1,0 @@
-export { type CertificateReloadOptions, reloadCertificates } from './certificateReload.ts';
