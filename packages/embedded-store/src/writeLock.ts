@@ -1,14 +1,14 @@
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@petstore/core/store';
+import { newestOffset } from 'trpc-gateway-shared/lmdb';
 
 /** A write takes milliseconds. If the lock is held longer than this, its process is stopped or its disk hangs. */
 const LOCK_TIMEOUT_MS = 10_000;
 
 const LOCK_POLL_MS = 50;
 
-// Offsets in MDB_txninfo (mdb.c, glibc): the last transaction, the lock's first word: thread id, two flags.
-const LAST_TRANSACTION = 8;
+/** The offset of the lock in MDB_txninfo (mdb.c, glibc). Its first word: thread id, two flags. */
 const LOCK = 64;
 const THREAD_MASK = 0x3fff_ffff;
 
@@ -49,7 +49,7 @@ async function findHolder(lockFile: string) {
   // After a power cut the file may contain the id of a thread that is gone, and another process may have that id now.
   if (!maps.includes(lockFile)) return undefined;
   const pid = /^Tgid:\s*(\d+)$/m.exec(status)?.[1] ?? String(thread);
-  return { pid, state: `${thread} ${bytes.readBigUInt64LE(LAST_TRANSACTION)}` };
+  return { pid, state: `${thread} ${bytes.readBigUInt64LE(newestOffset)}` };
 }
 
 /** Returns the content of a file; '' if it does not exist or belongs to another user. */

@@ -1,6 +1,6 @@
 // What is used to keep data of one's own in LMDB beside that of this package, as `@petstore/embedded-store` does.
 export { type CommitFile, type CommitTimeout, GroupCommit } from './groupCommit.ts';
-export { transact, transactSync } from './newestCommit.ts';
+export { newestOffset, transact, transactSync } from './newestCommit.ts';
 export {
   createLockFile,
   FolderError,

@@ -4,7 +4,7 @@ import type { RootDatabase } from 'lmdb';
 type Root = Pick<RootDatabase, 'childTransaction' | 'getStats' | 'getWriteTxnId' | 'transactionSync'>;
 
 /** Where a lock file has the number of the newest commit, from which all processes begin (mdb.c, `MDB_txninfo`). */
-const newestOffset = 8;
+export const newestOffset = 8;
 
 /**
  * Runs a job in a write transaction that begins at the newest commit. All transactions of a file that processes share must be

@@ -72,14 +72,14 @@ export class SchemaWriter {
   readonly #checker: Checker;
   readonly #defined = new Map<Type, Definition>();
   // A question to the compiler takes some 60 µs in the two processes: each is asked once for a type.
-  readonly #membersOf = once((type: UnionOrIntersectionType) => type.getTypes());
-  readonly #argumentsOf = once((type: TypeReference) => this.#checker.getTypeArguments(type));
-  readonly #presentOf = once((type: Type) => this.#checker.getNonNullableType(type));
-  readonly #propertiesOf = once((type: Type) => this.#checker.getPropertiesOfType(type));
-  readonly #indexesOf = once((type: Type) =>
+  readonly #membersOf = memoize((type: UnionOrIntersectionType) => type.getTypes());
+  readonly #argumentsOf = memoize((type: TypeReference) => this.#checker.getTypeArguments(type));
+  readonly #presentOf = memoize((type: Type) => this.#checker.getNonNullableType(type));
+  readonly #propertiesOf = memoize((type: Type) => this.#checker.getPropertiesOfType(type));
+  readonly #indexesOf = memoize((type: Type) =>
     hasOnlyProperties(type) ? [] : this.#checker.getIndexInfosOfType(type),
   );
-  readonly #callsOf = once((type: Type) =>
+  readonly #callsOf = memoize((type: Type) =>
     hasOnlyProperties(type) ? [] : this.#checker.getSignaturesOfType(type, SignatureKind.Call),
   );
   readonly #typeOf = new Map<TypeSymbol, Type | undefined>();
@@ -463,13 +463,10 @@ function isSent(symbol: TypeSymbol): boolean {
 }
 
 /** Returns a function that remembers its results. */
-function once<Argument, Result>(run: (argument: Argument) => Result): (argument: Argument) => Result {
+function memoize<Argument, Result>(run: (argument: Argument) => Result): (argument: Argument) => Result {
   const results = new Map<Argument, Result>();
   return (argument) => {
-    const known = results.get(argument);
-    if (known !== undefined) return known;
-    const result = run(argument);
-    results.set(argument, result);
-    return result;
+    if (!results.has(argument)) results.set(argument, run(argument));
+    return results.get(argument) as Result;
   };
 }
