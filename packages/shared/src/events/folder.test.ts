@@ -40,17 +40,28 @@ function startEventProcess(options: EventProcessOptions): ChildProcess {
 
 describeEventLog('in a folder', openNewFolder);
 
+/** Until the end of the test, logs that are opened learn of changes of their file by the function that is returned alone. */
+function holdWatches(): () => void {
+  const { watch } = fs;
+  const listeners: (() => void)[] = [];
+  function setWatch(value: unknown): void {
+    fs.watch = value as typeof watch;
+    syncBuiltinESMExports();
+  }
+  setWatch((_path: string, _options: object, listener: () => void) => {
+    listeners.push(listener);
+    // All that is used of it.
+    return Object.assign(new EventEmitter(), { close() {} });
+  });
+  onTestFinished(() => setWatch(watch));
+  return () => listeners.forEach((listener) => listener());
+}
+
 it('on systems where file events may be missing, readers get the events of other processes without them', async () => {
   const { platform } = process;
   Object.defineProperty(process, 'platform', { value: 'darwin' });
   onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
-  const { watch } = fs;
-  const setWatch = (value: typeof watch) => {
-    fs.watch = value;
-    syncBuiltinESMExports();
-  };
-  setWatch(() => Object.assign(new EventEmitter(), { close() {} }) as fs.FSWatcher); // All that is used of it.
-  onTestFinished(() => setWatch(watch));
+  holdWatches();
   const { log, reopen } = await openNewFolder();
   const reader = new TestReader(await reopen(), 'a');
   expect(await reader.texts(1)).toEqual(['(joined)']);
@@ -81,6 +92,20 @@ it('a process is woken by each commit of another one', async () => {
     }
   };
   await Promise.all(Array.from({ length: 3 }, rounds));
+});
+
+it('a process that learns of over 1,000 events at once wakes the readers of all', async () => {
+  const { log, reopen } = await openNewFolder();
+  const showChanges = holdWatches();
+  const reader = new TestReader(await reopen(), 'a');
+  expect(await reader.texts(1)).toEqual(['(joined)']);
+  const received = reader.texts(1);
+  // The reader waits before they are stored.
+  await new Promise(setImmediate);
+  await Promise.all(numbers(1, 1000).map((event) => log.append('b', event, keep)));
+  await log.append('a', 'x', keep);
+  showChanges();
+  expect(await received).toEqual(['x']);
 });
 
 it.each([1, 2])('a process that opens the log during %i commits undoes none', async (commits) => {
