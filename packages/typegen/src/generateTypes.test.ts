@@ -250,7 +250,7 @@ describe('types that are not known at run time', () => {
     [
       'an output without a schema',
       t.procedure.query(() => 'x'),
-      'Procedure "read": the type of its output is not known at run time. Add an output schema: .output(…).',
+      'Procedure "read": the type of its output is not known at run time. Add an output schema: .output(…), or read it from the types: --infer-outputs, for routers without a transformer.',
     ],
     [
       'a subscription without a schema',
@@ -265,19 +265,19 @@ describe('types that are not known at run time', () => {
         .input((value: unknown) => String(value))
         .output(z.string())
         .query(notCalled),
-      'Procedure "read": the type of its input is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown read.',
+      'Procedure "read": the type of its input is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod/v4, or print it as unknown: --unknown read.',
     ],
     [
       'an output that is not a zod schema',
       t.procedure.output((value: unknown) => String(value)).query(notCalled),
-      'Procedure "read": the type of its output is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown read.',
+      'Procedure "read": the type of its output is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod/v4, or print it as unknown: --unknown read.',
     ],
     [
       'an event that is not a zod schema',
       t.procedure
         .meta({ openapi: { method: 'GET', path: '/a', event: otherSchema } })
         .subscription(notCalled),
-      'Procedure "read": the type of its events is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown read.',
+      'Procedure "read": the type of its events is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod/v4, or print it as unknown: --unknown read.',
     ],
     [
       'an error formatter',

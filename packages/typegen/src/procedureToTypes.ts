@@ -65,7 +65,7 @@ function isKnown(convert: () => TypeNode): boolean {
 function requireZod(parser: unknown, what: string, path: string): ZodSchema {
   if (isZod(parser)) return parser;
   throw new TypegenError(
-    `Procedure "${path}": the type of its ${what} is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod, or print it as unknown: --unknown ${path}.`,
+    `Procedure "${path}": the type of its ${what} is not known: its parser is not a schema of zod 4 or zod/v4. Write it in zod/v4, or print it as unknown: --unknown ${path}.`,
   );
 }
 
@@ -101,7 +101,7 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
   if (output !== undefined) return resultOf(output, 'output', 'output');
   if (type !== 'subscription') {
     throw new TypegenError(
-      `${owner}: the type of its output is not known at run time. Add an output schema: .output(…).`,
+      `${owner}: the type of its output is not known at run time. Add an output schema: .output(…), or read it from the types: --infer-outputs, for routers without a transformer.`,
     );
   }
   if (parser === undefined) {

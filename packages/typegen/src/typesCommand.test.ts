@@ -77,7 +77,7 @@ describe('trpc-gateway-typegen', () => {
   it('trpc-gateway-typegen names all procedures whose types are not known, and --unknown prints unknown for them', async () => {
     const { stderr: all } = await typesCommand(partly);
     expect(all?.split('\n')).toEqual([
-      'Procedure "a": the type of its output is not known at run time. Add an output schema: .output(…). The same is true of 1 more: "e".',
+      'Procedure "a": the type of its output is not known at run time. Add an output schema: .output(…), or read it from the types: --infer-outputs, for routers without a transformer. The same is true of 1 more: "e".',
       expect.stringMatching(/^Procedure "c": the type of its events is not known at run time\./),
       expect.stringMatching(/^Procedure "d": the type of output cannot be printed: /),
       'To print these types as unknown instead, add: --unknown a --unknown c --unknown d --unknown e',
@@ -88,7 +88,7 @@ describe('trpc-gateway-typegen', () => {
     const { code, stderr } = await typesCommand(command);
     expect([code, stderr]).toEqual([
       1,
-      'Procedure "e": the type of its output is not known at run time. Add an output schema: .output(…).\n',
+      'Procedure "e": the type of its output is not known at run time. Add an output schema: .output(…), or read it from the types: --infer-outputs, for routers without a transformer.\n',
     ]);
     const { stdout } = await typesCommand([...command, '--unknown', 'e']);
     expect(stdout).toContain('a: QueryProcedure<{ id: number }, unknown>;');

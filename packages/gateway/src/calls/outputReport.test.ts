@@ -26,6 +26,9 @@ it.each<[found: string, output: unknown]>([
   ['an instance of Set', new Set(['a'])],
   ['an instance of Map at "books.1.tags"', { books: [{}, { tags: new Map([['a', 1]]) }] }],
   ['an instance of Money at "price"', { price: new Money() }],
+  ['an async iterable', (async function* () {})()],
+  ['a promise at "owner"', { owner: Promise.resolve('Ada') }],
+  ['a bigint at "id"', { id: 5n }],
   ['a function at "load"', { at: new Date(), load: () => 1 }],
 ])('in development, %s in the outputs of a procedure is one line', async (found, output) => {
   const line = `procedure "tags" has returned ${found}, which JSON does not have`;

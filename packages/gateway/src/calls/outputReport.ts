@@ -1,4 +1,4 @@
-import { isAsync } from '../http/asyncValues.ts';
+import { isAsync, isPromise } from '../http/asyncValues.ts';
 import { tryHook } from '../http/hooks.ts';
 import { isContainer } from '../http/isObject.ts';
 import { warn } from '../http/warnings.ts';
@@ -21,7 +21,7 @@ export function createOutputReport(): (procedure: Procedure, outcome: unknown) =
     left.set(path, found === undefined ? count - 1 : 0);
     if (found === undefined) return;
     warn(
-      `procedure "${path}" has returned ${found}${at && ` at "${at.slice(1)}"`}, which JSON does not have: REST and tools send {}, without its content, or leave it out. Return an array or a plain object, or give the class a method toJSON.`,
+      `procedure "${path}" has returned ${found}${at && ` at "${at.slice(1)}"`}, which JSON does not have: REST and tools send {}, leave it out, or answer 500 (bigint). Return an array, a plain object or a text, await promises, or give the class a method toJSON.`,
     );
   };
 }
@@ -38,11 +38,12 @@ function findNoJson(
   path = '',
   parents: readonly unknown[] = [],
 ): readonly [found: string, path: string] | undefined {
-  if (typeof value === 'function') return ['a function', path];
+  if (typeof value === 'function' || typeof value === 'bigint') return [`a ${typeof value}`, path];
   if (typeof value !== 'object' || value === null) return undefined;
-  // Promises and iterables have messages of their own, and a circle is an error of `JSON.stringify`.
+  if (isAsync(value)) return [isPromise(value) ? 'a promise' : 'an async iterable', path];
   const hasJson = typeof (value as { toJSON?: unknown }).toJSON === 'function';
-  if (hasJson || isAsync(value) || parents.includes(value)) return undefined;
+  // A circle is an error of `JSON.stringify`.
+  if (hasJson || parents.includes(value)) return undefined;
   const entries = ArrayBuffer.isView(value) ? [] : Object.entries(value);
   // An instance of a class with properties of its own is sent as an object of these.
   const { constructor: type } = value as { readonly constructor?: { readonly name?: string } };

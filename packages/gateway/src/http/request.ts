@@ -33,7 +33,7 @@ export interface HttpRequest {
   readonly scheme?: 'http' | 'https';
   /** The version of HTTP, such as `1.1`; `undefined` from an adapter that does not know. */
   readonly httpVersion?: string;
-  /** Returns the IP address of the client as text; `''` after the response has ended. */
+  /** Returns the IP address of the connection as text, behind a proxy the proxy's; `''` after the response has ended. */
   remoteAddress(): string;
   /**
    * Reads the whole body; empty if the request has none. Call it once.

@@ -26,7 +26,7 @@ export function requireJson(
 const overrideHint = 'which has no JSON Schema; add one with .meta({ override: { type: … } })';
 
 const formOnly = (what: string) =>
-  `${what}, which JSON does not support; REST needs openapi: { contentTypes: ["multipart/form-data"] } in its metadata, and it cannot be a tool`;
+  `${what}, which JSON does not support; REST needs openapi: { contentTypes: ["multipart/form-data"] } in its metadata; leave it out of the tools`;
 
 /** The problems of schemas that JSON cannot represent, by type. */
 const unrepresentableReasons: Readonly<Record<string, string | undefined>> = {

@@ -10,7 +10,7 @@ import type { Via } from './via.ts';
 export interface ContextOptions<Identity, Data extends object = object> {
   /**
    * The HTTP request: `request.header('user-agent')` reads a header, by its name in lower case; `path` is not decoded;
-   * `remoteAddress()` may be that of a proxy. On a WebSocket, the request that opened it.
+   * behind a proxy, `remoteAddress()` is the proxy's. On a WebSocket, the request that opened it.
    */
   readonly request: HttpRequest;
   /**
