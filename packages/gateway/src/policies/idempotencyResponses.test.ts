@@ -65,9 +65,12 @@ async function start(
     invalid: post('/invalid')
       .output(z.object({ run: z.string() }))
       .mutation(() => ({ run: run() }) as never),
-    huge: post('/huge')
+    circular: post('/circular')
       .output(z.any())
-      .mutation(() => ({ run: BigInt(run()) })),
+      .mutation(() => {
+        const circle: Record<string, unknown> = { run: run() };
+        return Object.assign(circle, { circle });
+      }),
   });
   const { fetch } = await testGateway(router, {
     idempotency: { caller: () => undefined, ...idempotency },
@@ -164,8 +167,8 @@ describe('replayed responses', () => {
     ['text outside ASCII', '/v1/text', { length: 20 }, 200],
     ['an invalid output', '/v1/invalid', undefined, 500],
     ['an invalid output over tRPC', '/trpc/invalid', undefined, 500],
-    ['an output that JSON does not have', '/v1/huge', undefined, 500],
-    ['an output that JSON does not have, over tRPC,', '/trpc/huge', undefined, 500],
+    ['an output that JSON does not have', '/v1/circular', undefined, 500],
+    ['an output that JSON does not have, over tRPC,', '/trpc/circular', undefined, 500],
   ])('%s is replayed with its status, headers and bytes', async (_what, target, input, status) => {
     const { runs, send } = await start();
     const first = await send(target, input);

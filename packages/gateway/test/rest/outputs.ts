@@ -66,7 +66,7 @@ const length = z
 export const undescribed = t.router({
   pets: get('/pets').query(() => [{ name: 'Rex', born: new Date(0) }]),
   touch: t.procedure.meta({ openapi: { method: 'POST', path: '/touch' } }).mutation(() => {}),
-  secret: get('/bigint').query(() => 1n),
+  secret: get('/bigint').query(() => ({ toJSON: () => 1n })),
 });
 
 export const statuses = t.router({
