@@ -105,7 +105,8 @@ class SlowFirst extends BaseSequencer {
 
 const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
 const redis = './packages/testing/src/redisSetup.ts';
-const bundle = './apps/server/test/testing/bundledProcess.ts';
+const bundle = './packages/testing/src/bundledPrograms.ts';
+const bundleOfLong = process.env['PETSTORE_TESTS'] === undefined ? [] : [bundle];
 
 /** A project has the name by which `vitest run --project` of a package's script knows it. */
 const project = (
@@ -128,7 +129,7 @@ const fullAdapters: readonly Adapter[] = runSeed % 2 === 0 ? ['node'] : ['node',
 const otherSuites = (adapter: Adapter) =>
   [
     'adapters/adapterDifferences',
-    'compression/*',
+    'compression/{negotiation,streams}',
     'trpc/clients',
     'credentials/forgedRequests',
     'hooks/{hooks,requestRecords}',
@@ -140,7 +141,8 @@ const otherSuites = (adapter: Adapter) =>
     ...(process.env['PETSTORE_TESTS'] === undefined || !fullAdapters.includes(adapter)
       ? []
       : [
-          'limits/*',
+          'compression/openStreams',
+          'limits/!(inputCost)',
           'load/*',
           'rest/streams',
           'sockets/*',
@@ -158,7 +160,7 @@ function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
   const { test, ...rest } = project(
     `gateway-test:${adapter}`,
     adapter === (hasUws ? 'uws' : 'node') ? [`${suites}**/*.test.ts`] : otherSuites(adapter),
-    [],
+    adapter === flooded ? bundleOfLong : [],
     // Floods need a port, which `fetch` does not have.
     adapter === flooded || (longForm && adapter !== 'fetch') ? [] : [`${suites}load/floods.test.ts`],
   );
@@ -175,10 +177,10 @@ const projects = [
   project('embedded-store', ['packages/embedded-store/src/**/*.test.ts'], [mongodb]),
   project('server', ['apps/server/{src,test}/**/*.test.ts'], [mongodb, bundle]),
   project('examples', ['apps/examples/src/**/*.test.ts']),
-  project('runtime', ['packages/runtime/src/**/*.test.ts']),
+  project('runtime', ['packages/runtime/src/**/*.test.ts'], [bundle]),
   project('shared', ['packages/shared/src/**/*.test.ts'], [mongodb, redis]),
   project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
-  project('faults', ['packages/faults/src/**/*.test.ts'], [redis]),
+  project('faults', ['packages/faults/src/**/*.test.ts'], [redis, ...bundleOfLong]),
   ...['bench', 'testing', 'typegen', 'types'].map((name) =>
     project(name, [`packages/${name}/src/**/*.test.ts`]),
   ),

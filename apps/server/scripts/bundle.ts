@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { embedDocsPage } from '@petstore/testing/embedDocsPage';
 import { build, type Plugin } from 'esbuild';
 
-// Bundles for `npm start` and tests: `bundle.ts [folder]`. Imports alone would exceed the goals of a start.
-const [outFolder = 'dist'] = process.argv.slice(2);
+// Bundles for `npm start` and tests: `bundle.ts [folder] [program]`. Imports alone would exceed the goals of a start.
+const [outFolder = 'dist', program = 'src/main.ts'] = process.argv.slice(2);
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /**
@@ -45,7 +45,7 @@ const placeLmdb: Plugin = {
 
 await rm(packagePath(outFolder), { recursive: true, force: true });
 await build({
-  entryPoints: [packagePath('src/main.ts')],
+  entryPoints: { main: packagePath(program) },
   outdir: packagePath(outFolder),
   bundle: true,
   // Dynamic imports stay separate files.

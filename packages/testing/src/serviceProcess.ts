@@ -14,13 +14,16 @@ export interface ServiceProcess {
   readonly exited: Promise<Exit>;
 }
 
-/** Starts the process of a service, with the sources of the packages that it imports. */
+/** Returns the bundle of a program in this test run (`bundledPrograms.ts`), or the program itself. */
+export const bundleOf = (program: string): string => process.env[`BUNDLE_${program}`] ?? program;
+
+/** Starts the process of a service: its bundle (`bundleOf`), or its program with the sources of the packages that it imports. */
 export function startService(
   runtime: string,
   args: readonly string[],
   options: Pick<SpawnOptions, 'env' | 'uid' | 'gid'>,
 ): ServiceProcess {
-  const child = startProcess(runtime, ['--conditions=trpc-gateway-source', ...args], {
+  const child = startProcess(runtime, ['--conditions=trpc-gateway-source', ...args.map(bundleOf)], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

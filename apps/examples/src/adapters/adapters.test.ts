@@ -87,19 +87,18 @@ describe.each(servers)('the gateway in %s', (name, start) => {
     const nothing = await fetch(`${origin}/api/v1/nothing`);
     expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
   });
-});
 
-it('Express, Fastify, H3 and Hono end within 8 s of SIGTERM although a client reads a stream of events', async () => {
-  const seconds = ['express.ts', 'fastify.ts', 'h3.ts', 'hono.ts'].map(async (file) => {
-    const port = await freePort();
-    const stop = await asProcess(file)(port);
-    const headers = { accept: 'text/event-stream' };
-    const events = await fetch(`http://127.0.0.1:${port}/api/v1/news`, { headers });
-    const read = events.text().catch(() => undefined);
-    const stoppedAt = performance.now();
-    await stop();
-    await read;
-    return (performance.now() - stoppedAt) / 1000;
-  });
-  expect(measured(Math.max(...(await Promise.all(seconds))))).toBeLessThan(8);
+  // The last test: it ends the server.
+  it.runIf(['Express', 'Fastify', 'H3', 'Hono'].includes(name))(
+    `${name} ends within 8 s of SIGTERM although a client reads a stream of events`,
+    async () => {
+      const headers = { accept: 'text/event-stream' };
+      const events = await fetch(`${origin}/api/v1/news`, { headers });
+      const read = events.text().catch(() => undefined);
+      const stoppedAt = performance.now();
+      await stop();
+      await read;
+      expect(measured(performance.now() - stoppedAt)).toBeLessThan(8000);
+    },
+  );
 });

@@ -7,8 +7,7 @@ import {
 } from '@petstore/testing/serviceProcess';
 import { vi } from 'vitest';
 
-/** The bundle of the current test run (`bundledProcess.ts`), or the sources outside a test run. */
-const main = process.env['PETSTORE_MAIN'] ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface RunOptions {
   readonly args?: readonly string[];

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { bundleOf } from '@petstore/testing/serviceProcess';
 import { startProcess } from '@petstore/testing/startProcess';
 
 /** A process pinned to one CPU core, so that the server and its clients do not compete for processor time. */
@@ -16,7 +17,7 @@ export function startPinned(
   env: Readonly<Record<string, string>> = {},
   executable = process.execPath,
 ) {
-  const run = [executable, '--conditions=trpc-gateway-source', file];
+  const run = [executable, '--conditions=trpc-gateway-source', bundleOf(file)];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...run] : run;
   const child = startProcess(command, args, {
     env: {
