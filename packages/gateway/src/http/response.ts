@@ -36,7 +36,6 @@ export const hasNoBody = (status: number): boolean => status === 204 || status =
 
 /** A token: the syntax of methods and header names (RFC 9110 §5.6.2). */
 export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const unsafeBytes = /[\0\r\n]/;
 /** Headers that frame the message. Only the adapter writes them. */
 const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$/i;
 
@@ -51,7 +50,9 @@ export function isWritableHeader(header: Header): boolean {
   // Hot path: array destructuring would run an iterator.
   const name = header[0];
   const value = header[1];
-  if (typeof value !== 'string' || unsafeBytes.test(value)) return false;
+  // A regular expression takes twice as long for a text that was just concatenated, eight times for one of 500 characters.
+  if (typeof value !== 'string' || value.includes('\r') || value.includes('\n') || value.includes('\0'))
+    return false;
   if (writableNames.has(name)) return true;
   if (typeof name !== 'string' || !tokenPattern.test(name) || framingHeader.test(name)) return false;
   if (writableNames.size < 256) writableNames.add(name);

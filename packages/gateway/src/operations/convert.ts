@@ -49,9 +49,9 @@ export const dateOf = (value: string): Date | undefined =>
 
 const exactNumber = (form: RegExp) => (text: string) => {
   const value = Number(text);
-  // Hot path: most numbers are sent as JavaScript writes them.
-  const isExact = String(value) === text || isExactNumber(text, value);
-  return isExact && form.test(text) ? value : notConvertible;
+  // Hot path: most are integers as JavaScript writes them, which every form allows.
+  if (Number.isSafeInteger(value) && String(value) === text) return value;
+  return isExactNumber(text, value) && form.test(text) ? value : notConvertible;
 };
 
 /** Whether a decimal literal was parsed to a double without loss. */

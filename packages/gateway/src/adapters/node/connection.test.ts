@@ -9,7 +9,7 @@ function checkUntilClosed(update: Update, requests: readonly ServedRequest[] = [
     Object.assign(socket, { destroy: () => (socket.isDestroyed = true) }) as unknown as Socket,
     65_000,
   );
-  for (const request of requests) connection.requests.add(request);
+  connection.requests.push(...requests);
   for (let at = 1; at <= 100; at += 1) {
     update(socket, at);
     connection.check();

