@@ -114,8 +114,9 @@ export class Processes {
     place.started = undefined;
     started.stoppedAt = performance.now();
     for (let turns = 0; turns < sendingTurns; turns += 1) await new Promise(setImmediate);
+    const signalledAt = performance.now();
     const { code, signal } = await service.stop();
-    const tookMs = performance.now() - started.stoppedAt;
+    const tookMs = performance.now() - signalledAt;
     if (tookMs > stopMs) this.#problems.push(`A process took ${Math.round(tookMs)} ms to stop.`);
     if (code !== 0 && !this.#mayEnd)
       this.#problems.push(`A process has stopped with ${signal ?? code}: ${service.stderr()}`);
