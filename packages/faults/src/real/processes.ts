@@ -11,8 +11,8 @@ let bun: string | undefined;
 const runtimeOf = (server: ProcessOptions['server']): string =>
   server === 'bun' ? (bun ??= runtimes()['bun'] ?? 'bun') : process.execPath;
 
-/** How long before SIGTERM a request must have been sent so that it must be answered, in milliseconds: it was received. */
-const receivedMs = 1000;
+/** Number of turns of the event loop after which a process has what clients had sent before: they and the proxies take some turns each. */
+const sendingTurns = 100;
 
 /** How long a process takes at most to stop, in milliseconds: 10 s, and more on a machine that it shares. */
 const stopMs = 20_000;
@@ -30,7 +30,7 @@ export interface Started {
   /** The port of its proxy. */
   readonly port: number;
   readonly service: RunningService;
-  /** When it received SIGTERM. */
+  /** When clients no longer chose it, before SIGTERM: the process has all that they had sent, and answers it. */
   stoppedAt: number | undefined;
   isSuspended: boolean;
 }
@@ -113,8 +113,10 @@ export class Processes {
     const { place, service } = started;
     place.started = undefined;
     started.stoppedAt = performance.now();
+    for (let turns = 0; turns < sendingTurns; turns += 1) await new Promise(setImmediate);
+    const signalledAt = performance.now();
     const { code, signal } = await service.stop();
-    const tookMs = performance.now() - started.stoppedAt;
+    const tookMs = performance.now() - signalledAt;
     if (tookMs > stopMs) this.#problems.push(`A process took ${Math.round(tookMs)} ms to stop.`);
     if (code !== 0 && !this.#mayEnd)
       this.#problems.push(`A process has stopped with ${signal ?? code}: ${service.stderr()}`);
@@ -122,7 +124,7 @@ export class Processes {
 
   /** A connection has ended before its response. */
   lost({ stoppedAt = -Infinity }: Started, sentAt: number, what: string): void {
-    if (sentAt < stoppedAt - receivedMs) this.#problems.push(`${what} was lost while its process stopped.`);
+    if (sentAt < stoppedAt) this.#problems.push(`${what} was lost while its process stopped.`);
   }
 
   /** Stops all. @returns what has gone wrong */

@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nextMessage } from '@petstore/testing/nextMessage';
+import { runtimesToTest } from '@petstore/testing/runtimes';
 import { setBackCommits } from '@petstore/testing/setBackCommits';
 import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, it, onTestFinished } from 'vitest';
@@ -30,8 +31,9 @@ const openNewFolder = async () => {
   return { log: openFolder(path), reopen: async () => openFolder(path) };
 };
 
-function startEventProcess(options: EventProcessOptions): ChildProcess {
+function startEventProcess(options: EventProcessOptions, execPath = process.execPath): ChildProcess {
   const started = fork(processFile, [JSON.stringify(options)], {
+    execPath,
     execArgv: ['--conditions=trpc-gateway-source'],
   });
   onTestFinished(() => void started.kill('SIGKILL'));
@@ -74,12 +76,14 @@ it('on systems where file events may be missing, readers get the events of other
   }
 });
 
-it('a process is woken by each commit of another one', async () => {
+const runtimes = [{ title: 'Node', executable: process.execPath }, ...runtimesToTest('bun')];
+
+it.each(runtimes)('a process on $title is woken by each commit of another one', async ({ executable }) => {
   const path = await newPath();
   const log = openFolder(path);
   const rounds = async (_: unknown, at: number) => {
     const [channel, to] = [`to${at}`, `from${at}`];
-    const other = startEventProcess({ path, channel, to });
+    const other = startEventProcess({ path, channel, to }, executable);
     await nextMessage(other);
     // Says so if the other process ends, for whose reply the test would wait.
     const ended = once(other, 'exit').then((outcome) => ({ value: outcome }));

@@ -68,6 +68,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       responder,
       sockets,
       connections: () => native.pendingRequests,
+      stopClosesIdle: true,
       stopListening: () => void native.stop(),
       end: () => void native.stop(true),
     }),

@@ -7,12 +7,20 @@ interface Server {
   readonly sockets: OpenSockets;
   /** Returns the number of open HTTP connections, without WebSockets. */
   connections(): number;
+  /** Whether `stopListening` closes idle connections, too. It is then called after the time for requests in transit. */
+  readonly stopClosesIdle?: boolean;
   stopListening(): void;
   end(): void;
 }
 
 /** Interval at which a stopping server checks whether its connections and calls have ended. */
 const checkMs = 5;
+
+/**
+ * Number of turns of the event loop after which each connection has been accepted that waited in the kernel's queue, and its request
+ * read: node:http accepts one per turn, and the queue has at most 512 on all adapters.
+ */
+const queueTurns = 513;
 
 /**
  * Number of checks within which the last events of streams that end at the deadline are sent: 250 ms. Not a time, which a
@@ -33,11 +41,16 @@ export function createListening(server: Server): Pick<Listening, 'inFlight' | 'c
       // Not `unref`: nothing else may keep the process alive, and the caller has more to do after the stop.
       while (!isDone() && isWithin(ms)) await sleep(checkMs);
     };
-    server.stopListening();
+    const idleMs = Math.min(graceMs, timeoutMs);
     responder.drain();
     sockets.drain(graceMs);
+    if (server.stopClosesIdle) await waitUntil(() => false, idleMs);
+    // The kernel resets connections that have not been accepted when the port closes.
+    for (let turns = 0; turns < queueTurns && isWithin(timeoutMs); turns += 1)
+      await new Promise(setImmediate);
+    server.stopListening();
     // On an idle connection, a request may be in transit. Its response has `Connection: close`.
-    await waitUntil(() => server.connections() + sockets.size === 0, Math.min(graceMs, timeoutMs));
+    await waitUntil(() => server.connections() + sockets.size === 0, idleMs);
     do {
       await waitUntil(hasNoCalls, timeoutMs);
       // Right after the event loop has read from its sockets: requests that have arrived are served, not reset.
