@@ -5,15 +5,10 @@ import { z } from 'zod';
 const Pet = z.object({ id: z.int(), name: z.string(), categoryId: z.int() });
 type Pet = z.output<typeof Pet>;
 
-/** Pets in memory, and a router that serves them. The suites do not depend on `core`. */
-export interface Pets {
-  readonly router: ReturnType<typeof petsRouter>;
-  readonly rows: Pet[];
-}
-
 const t = initTRPC.meta<GatewayMeta>().create();
 
-export function createPets(): Pets {
+/** Creates pets in memory, and a router that serves them. The suites do not depend on `core`. */
+export function createPets() {
   const rows: Pet[] = [];
   return { router: petsRouter(rows), rows };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { selfSigned } from './selfSigned.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
@@ -27,11 +27,7 @@ export async function writeCertificate({ certFile, keyFile }: CertificateFiles, 
 }
 
 /** Connects over TLS to a local port until the test ends. Returns the socket and the certificate's name. */
-export async function dialTls({
-  port,
-}: {
-  readonly port: number | string;
-}): Promise<{ readonly socket: TLSSocket; readonly name: string }> {
+export async function dialTls({ port }: { readonly port: number | string }) {
   const socket = connect({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false });
   onTestFinished(() => void socket.destroy());
   await once(socket, 'secureConnect');

@@ -22,18 +22,10 @@ export type Fault =
       readonly only?: string;
     };
 
-export interface FaultProxy {
-  /** The same deployment through the proxy. */
-  readonly uri: string;
-  /** For the connections that are there, too. */
-  readonly set: (fault: Fault) => void;
-  /** How many connections are open. */
-  readonly connections: number;
-  readonly close: () => Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
 /** A TCP proxy on a free port of this machine, in front of the one server that the URI names: of MongoDB, Redis or HTTP. */
-export async function startFaultProxy(uri: string): Promise<FaultProxy> {
+export async function startFaultProxy(uri: string) {
   const [, host = '', port = '27017'] =
     /^(?:http|mongodb|redis):\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
   if (host === '') throw new Error('The URI must name one server.');
@@ -100,8 +92,10 @@ export async function startFaultProxy(uri: string): Promise<FaultProxy> {
   await once(listener, 'listening');
 
   return {
+    /** The same deployment through the proxy. */
     uri: uri.replace(/(\/\/(?:[^/@]*@)?)[^/]+/, `$1127.0.0.1:${listenPort}`),
-    set(next) {
+    /** For the connections that are there, too. */
+    set: (next: Fault) => {
       fault = next;
       if (next.kind === 'reject') {
         listener.close();
@@ -113,10 +107,11 @@ export async function startFaultProxy(uri: string): Promise<FaultProxy> {
         for (const action of actions) action();
       }
     },
+    /** How many connections are open. */
     get connections() {
       return links.size;
     },
-    async close() {
+    close: async () => {
       for (const end of links) end();
       if (!listener.listening) return;
       listener.close();

@@ -6,26 +6,15 @@ import { buffer } from 'node:stream/consumers';
 /** A response in place of the server's; `drop` or `cut` (half) the server's; `hold`: no request arrives. */
 export type Fault = Response | 'drop' | 'cut' | 'hold';
 
-/** A front as of a proxy or a network that fails. */
-export interface FaultyFront {
-  readonly origin: string;
+/**
+ * Listens on a free port of 127.0.0.1, and passes requests on, to `fetch` of a gateway or of the platform: as a proxy or a
+ * network that fails.
+ */
+export async function startFaultyFront(pass: (path: string, init: RequestInit) => Promise<Response>) {
   /** The faults of the next requests, in their order. Later requests are passed on. */
-  readonly faults: Fault[];
-  /** The requests that came, with what happened to each. */
-  readonly requests: {
-    readonly method: string;
-    readonly headers: IncomingMessage['headers'];
-    readonly at: number;
-  }[];
-  close(): Promise<void>;
-}
-
-/** Listens on a free port of 127.0.0.1, and passes requests on, to `fetch` of a gateway or of the platform. */
-export async function startFaultyFront(
-  pass: (path: string, init: RequestInit) => Promise<Response>,
-): Promise<FaultyFront> {
   const faults: Fault[] = [];
-  const requests: FaultyFront['requests'] = [];
+  /** The requests that came, and when. */
+  const requests: { method: string; headers: IncomingMessage['headers']; at: number }[] = [];
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { headers, method = '', socket, url = '' } = request;
@@ -50,7 +39,7 @@ export async function startFaultyFront(
     origin: `http://127.0.0.1:${port}`,
     faults,
     requests,
-    async close() {
+    close: async () => {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');

@@ -1,20 +1,15 @@
 import { serve } from 'srvx';
 
-/** A server of WHATWG requests on 127.0.0.1. */
-export interface FetchServer {
-  readonly port: number;
-  /** Ends all connections at once. */
-  close(): Promise<void>;
-}
+export type FetchServer = Awaited<ReturnType<typeof listenWithFetch>>;
 
-/** Serves a function such as `gateway.fetch` on a port, by default a free one. */
+/** Serves a function such as `gateway.fetch` on a port of 127.0.0.1, by default a free one. `close` ends all connections at once. */
 export async function listenWithFetch(
   fetch: (
     request: Request,
     options: { readonly remoteAddress?: string | undefined },
   ) => Response | Promise<Response>,
   port = 0,
-): Promise<FetchServer> {
+) {
   const server = serve({
     fetch: (request) => fetch(request, { remoteAddress: request.ip }),
     hostname: '127.0.0.1',

@@ -1,2 +1,2 @@
 export { type Fault, type FaultProxy, startFaultProxy } from './faultProxy.ts';
-export { mongodbUri, type TestDatabase, testDatabase } from './testDatabase.ts';
+export { mongodbUri, testDatabase } from './testDatabase.ts';

@@ -9,22 +9,15 @@ if (mongodbUri === undefined && process.env['REQUIRE_MONGODB'] !== undefined) {
   );
 }
 
-export interface TestDatabase {
-  readonly uri: string;
-  /** A name that no other test has. */
-  readonly database: string;
-  readonly drop: () => Promise<void>;
-}
-
-/** A database of its own for a test. MongoDB creates it with the first document. */
-export function testDatabase(): TestDatabase {
+/** A database of its own for a test, with a name that no other test has. MongoDB creates it with the first document. */
+export function testDatabase() {
   if (mongodbUri === undefined) throw new Error('MONGODB_URI is not set.');
   const uri = mongodbUri;
   const database = `petstore-test-${randomUUID()}`;
   return {
     uri,
     database,
-    async drop() {
+    drop: async () => {
       const client = new MongoClient(uri);
       await client.db(database).dropDatabase();
       await client.close();

@@ -54,20 +54,15 @@ async function connect(served: Served): Promise<Client> {
 }
 
 /** The server under test. */
-export interface Subject {
-  /** A client of the server that all cases share: its store also holds the animals of other cases. */
-  readonly client: Client;
-  /** Starts a server for the running case alone; it is closed when the case ends. */
-  start(): Promise<Client>;
-  /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
-  own(prepare?: (client: Client) => Promise<void>): { readonly client: Client };
-}
+export type Subject = ReturnType<typeof subjectOf>;
 
 /**
- * Creates the subject of a conformance run, with one shared server for the surrounding `describe`.
+ * Creates the subject of a conformance run, with one `client` that all cases of the surrounding `describe` share: its store
+ * also holds the animals of other cases.
  * @param serve starts an empty pet store on a free port, which ends with its data
  */
-export function subjectOf(serve: (atEnd: AtEnd) => Promise<Served>): Subject {
+export function subjectOf(serve: (atEnd: AtEnd) => Promise<Served>) {
+  /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
   function own(prepare?: (client: Client) => Promise<void>) {
     let client: Client | undefined;
     beforeAll(async () => {
@@ -83,6 +78,7 @@ export function subjectOf(serve: (atEnd: AtEnd) => Promise<Served>): Subject {
   }
 
   return Object.assign(own(), {
+    /** Starts a server for the running case alone; it is closed when the case ends. */
     start: async () => connect(await serve(onTestFinished)),
     own,
   });

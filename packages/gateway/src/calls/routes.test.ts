@@ -92,6 +92,9 @@ it.each<[method: string, path: string, status: number, allow: string | null, bod
   ['GET', '/v1/blobs', 200, null, 'blob'],
   ['HEAD', '/v1/blobs', 200, null, ''],
   ['OPTIONS', '/v1/blobs', 204, 'PUT, GET, HEAD, OPTIONS', ''],
+  // Other paths, which resemble it.
+  ['POST', '/Webhooks/stripe', 404, null, expect.any(String)],
+  ['POST', '/webhooks/stripe/', 404, null, expect.any(String)],
 ])('%s %s of a route responds with %i and allows %s', async (method, path, status, allow, body) => {
   const { send } = await start();
   const response = await send(method, path, { origin: 'https://shop.example' });

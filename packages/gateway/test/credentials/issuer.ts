@@ -14,36 +14,20 @@ export interface Signing {
   readonly without?: readonly string[];
 }
 
-/** An issuer of access tokens on a local port, with a JWKS. */
-export interface Issuer {
-  readonly issuer: string;
-  readonly jwksUri: string;
-  /** Returns how often the keys were requested. */
-  readonly requests: () => number;
-  /** The published keys by their ids. */
-  readonly published: Map<string, JWK>;
-  /** The status of responses at `jwksUri`; 0 for no response. */
-  status: number;
-  /** The body of responses, instead of the keys. */
-  page: string | undefined;
-  /** Creates a key pair and publishes it. */
-  publish(kid: string, alg?: string): Promise<Key>;
-  /** Signs a token, by default a valid one with the newest key. */
-  sign(claims?: JWTPayload, signing?: Signing): Promise<string>;
-  close(): Promise<void>;
-}
+export type Issuer = Awaited<ReturnType<typeof openIssuer>>;
 
 export const audience = 'https://notes.example';
 
 /** Starts an issuer until the test ends. */
-export async function startIssuer(): Promise<Issuer> {
+export async function startIssuer() {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());
   return issuer;
 }
 
-/** Starts an issuer until its `close()`. */
-export async function openIssuer(): Promise<Issuer> {
+/** Starts an issuer of access tokens on a local port, with a JWKS, until its `close()`. */
+export async function openIssuer() {
+  /** The published keys by their ids. */
   const published = new Map<string, JWK>();
   let requests = 0;
   let newest: { readonly kid: string; readonly alg: string; readonly key: Key } | undefined;
@@ -59,20 +43,25 @@ export async function openIssuer(): Promise<Issuer> {
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const issuer: Issuer = {
+  const issuer = {
     issuer: origin,
     jwksUri: `${origin}/jwks`,
+    /** Returns how often the keys were requested. */
     requests: () => requests,
     published,
+    /** The status of responses at `jwksUri`; 0 for no response. */
     status: 200,
-    page: undefined,
-    async publish(kid, alg = 'ES256') {
+    /** The body of responses, instead of the keys. */
+    page: undefined as string | undefined,
+    /** Creates a key pair and publishes it. */
+    async publish(kid: string, alg = 'ES256') {
       const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
       published.set(kid, { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' });
       newest = { kid, alg, key: privateKey };
       return privateKey;
     },
-    async sign(claims = {}, { key = newest?.key, header, without = [] } = {}) {
+    /** Signs a token, by default a valid one with the newest key. */
+    async sign(claims: JWTPayload = {}, { key = newest?.key, header, without = [] }: Signing = {}) {
       const now = Math.floor(Date.now() / 1000);
       const payload: JWTPayload = {
         iss: origin,

@@ -45,7 +45,11 @@ const expectedOutcomes = {
   }),
   // The status is sent before a call fails.
   'JSON lines': outcomesOf({ status: 200 }, streamEnds, { status: 200, received: 'notes of caller-' }),
-  'events over REST': outcomesOf(forbidden, streamEnds, { status: 200, received: 'data: 0' }),
+  'events over REST': outcomesOf(
+    forbidden,
+    { ...streamEnds, received: 'UNAUTHORIZED' },
+    { status: 200, received: 'data: 0' },
+  ),
   // tRPC sends errors of a subscription as events.
   'events over tRPC': outcomesOf({ status: 200 }, streamEnds, { status: 200, received: 'data: 0' }),
   'a WebSocket': outcomesOf({ status: 101 }, closed, { status: 101, received: 'notes of caller-' }),

@@ -156,8 +156,8 @@ describe('without an option, clients receive of an unexpected error neither its 
     },
   );
 
-  it('an error that verify of a scheme throws is a 500 without its message', async () => {
-    const { server } = await start('default', {
+  it('an error that verify of a scheme throws is a 500 without its message, which the record has', async () => {
+    const { records, server } = await start('default', {
       authentication: bearer({ verify: () => throwKind('error') }),
     });
     const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
@@ -172,6 +172,8 @@ describe('without an option, clients receive of an unexpected error neither its 
       ]);
       expect(text).not.toMatch(/hunter2|stack/);
     }
+    const record = { status: 500, error: { cause: { message: secret } } };
+    await expect.poll(() => records).toMatchObject([record, record, record, record]);
   });
 
   const errors = declareErrors({ OUT_OF_ORDER: { status: 503, message: 'Try later.' } });

@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { bearer } from 'trpc-gateway';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { call as callTool, send as sendMessage } from '@petstore/testing/mcpMessages';
@@ -99,19 +98,6 @@ it.each([
   socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${validKey}\r\n${headers}\r\n\r\n`);
   await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
 });
-
-it.each(['/v1/list', '/trpc/list'])(
-  'the record of GET %s whose credential could not be verified has the error',
-  async (target) => {
-    const error = new Error('The keys are away.');
-    const verify = () => {
-      throw error;
-    };
-    const { send, records } = await startService({ authentication: bearer({ verify }) });
-    expect((await send(target)).status).toBe(500);
-    expect(records).toMatchObject([{ status: 500, error: { cause: error } }]);
-  },
-);
 
 it('the record of a call of a tool has the bytes of its result, also of an error, a stream and a repeat, before compression', async () => {
   const keyed = tool.meta({ idempotencyKey: 'optional' });

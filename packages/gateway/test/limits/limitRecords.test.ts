@@ -80,14 +80,12 @@ const cases: readonly Exceeded[] = [
   ...overEach('json-containers', 'The input has more than 65536 arrays and objects', (isBeyond, index) =>
     lists((index === 2 ? 65_533 : 65_534) + Number(isBeyond)),
   ),
-  [
-    'batch-size',
-    [batchTarget('list', 2)],
-    [batchTarget('list', 3)],
-    400,
-    'Batch call exceeds maximum size',
-    { trpc: { maxBatchSize: 2 } },
-  ],
+  ...[{ trpc: { maxBatchSize: 2 } }, { maxInFlight: 2, trpc: { maxBatchSize: 5 } }].map(
+    (options): Exceeded => {
+      const message = 'Batch call exceeds maximum size';
+      return ['batch-size', [batchTarget('list', 2)], [batchTarget('list', 3)], 400, message, options];
+    },
+  ),
   ['url-bytes', [`/v1/list?a=${'b'.repeat(16_373)}`], [`/v1/list?a=${'b'.repeat(16_374)}`], 414, ''],
   ['header-bytes', ['/v1/list', withHeader(15_000)], ['/v1/list', withHeader(16_384)], 431, ''],
 ];

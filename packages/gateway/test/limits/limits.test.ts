@@ -23,12 +23,6 @@ it('a form can have 1000 fields, and the 400 for more names the form', async () 
   expect(records.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', undefined]);
 });
 
-it('a batch can have at most maxInFlight calls, also if maxBatchSize is more', async () => {
-  const { send } = await startService({ maxInFlight: 2, trpc: { maxBatchSize: 5 } });
-  expect((await send(batchTarget('list', 2))).status).toBe(200);
-  expect((await send(batchTarget('list', 3))).status).toBe(400);
-});
-
 it('a batch whose URL is too long is an error of each of its calls', async () => {
   needs('a port');
   const { fetch, origin } = (await startService()).server;

@@ -85,16 +85,6 @@ it('the metadata of a resource with a path is at no other place', async () => {
   expect([await statusAt('/mcp'), await statusAt('')]).toEqual([200, 404]);
 });
 
-it('an idempotency key belongs to its token', async () => {
-  const { server, seen } = await start();
-  for (const token of ['reader', 'keeper', 'reader']) {
-    const headers = { ...as(token), 'idempotency-key': 'a' };
-    const reply = await call(server, 'orders_place', { item: 'tea' }, { headers });
-    expect(reply.status).toBe(200);
-  }
-  expect(seen.placed).toBe(2);
-});
-
 it('the endpoint needs no token if no tool does', async () => {
   const open = tool.meta({ protect: false }).query(() => 'open');
   const closed = t.procedure.query(() => 'closed');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
-import { bearer, createGateway, type Gateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
+import { bearer, createGateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
@@ -186,11 +186,7 @@ type Options = Omit<
   'authentication' | 'createContext' | 'router'
 >;
 
-export interface ToolGateway {
-  readonly gateway: Gateway;
-  readonly seen: Seen;
-  readonly records: RequestRecord[];
-}
+export type ToolGateway = Awaited<ReturnType<typeof create>>;
 
 /** Creates a gateway with the tools, which needs no credential. */
 export const createToolGateway = (options: Options = {}): Promise<ToolGateway> =>
@@ -223,7 +219,7 @@ export async function createProtectedToolGateway(
 async function create(
   options: Partial<GatewayOptions<ToolRouter, string>>,
   choose: (procedures: ToolRouter['_def']['record']) => object = (same) => same,
-): Promise<ToolGateway> {
+) {
   const seen: Seen = { aborted: [], running: 0, placed: 0 };
   const router = t.router(choose(createToolRouter(seen)._def.record) as never) as ToolRouter;
   return { seen, ...(await createTools(router, options)) };

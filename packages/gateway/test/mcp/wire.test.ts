@@ -382,18 +382,6 @@ describe('the endpoint', () => {
     await expect.poll(() => records[0]).toMatchObject({ protocol: 'mcp', status: 405, calls: 0 });
   });
 
-  it('OPTIONS needs nothing, and a page of an allowed origin may read the response', async () => {
-    const { server } = await start({ cors: { origins: ['https://page.example'] } });
-    const response = await fetchAs(server, 'OPTIONS', {
-      origin: 'https://page.example',
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'mcp-method',
-    });
-    expect(response.status).toBe(204);
-    expect(response.headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
-    expect(response.headers.get('access-control-allow-headers')).toBe('mcp-method');
-  });
-
   it.each([
     ['https://page.example', 200],
     ['https://books.example', 200],

@@ -1,4 +1,5 @@
 import { bearer, cookie } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
@@ -26,10 +27,12 @@ it.each([
   ['/v1/list', 'GET, HEAD, OPTIONS'],
   ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
   ['/page', 'GET, HEAD, OPTIONS'],
+  ['/mcp', 'POST, OPTIONS'],
 ])(
   'a preflight of %s is answered with 204 and Access-Control-Allow-Methods: %s, without a credential',
   async (target, methods) => {
-    const { send } = await withCors();
+    const tools = ({ path }: { readonly path: string }) => path === 'list' && { description: 'Lists.' };
+    const { send } = await withCors({}, { mcp: mcp({ tools }) });
     const preflight = await send(target, {
       method: 'OPTIONS',
       headers: {

@@ -31,14 +31,10 @@ async function gatewayServer() {
   };
 }
 
-/** Servers that handle one connection at a time each, so that all handled requests come from the bytes just sent. */
-export interface ServerPool {
-  /** Waits for a free server, sends the pieces on a new connection, and clears the store afterwards. */
-  run(pieces: readonly string[], times: SendTimes): Promise<RawOutcome>;
-  close(): Promise<void>;
-}
+export type ServerPool = Awaited<ReturnType<typeof openServerPool>>;
 
-export async function openServerPool(count: number): Promise<ServerPool> {
+/** Opens servers that handle one connection at a time each, so that all handled requests come from the bytes just sent. */
+export async function openServerPool(count: number) {
   const servers = await Promise.all(Array.from({ length: count }, gatewayServer));
   const free = [...servers];
   const waiting: ((server: RawServer) => void)[] = [];
@@ -52,7 +48,8 @@ export async function openServerPool(count: number): Promise<ServerPool> {
     else free.push(server);
   };
   return {
-    async run(pieces, times) {
+    /** Waits for a free server, sends the pieces on a new connection, and clears the store afterwards. */
+    async run(pieces: readonly string[], times: SendTimes): Promise<RawOutcome> {
       const server = await take();
       const received = await send(server.port, pieces, times);
       const outcome = { received, handled: server.handled.splice(0), storedNames: server.storedNames() };

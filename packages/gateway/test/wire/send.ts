@@ -1,18 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isParserError, readResponses, type RawResponse } from './responses.ts';
+import { isParserError, readResponses } from './responses.ts';
 
-/** The bytes that a server sent on a connection, and the state of the connection. */
-export interface Received {
-  readonly responses: readonly RawResponse[];
-  /** Bytes after the last complete response. */
-  readonly rest: string;
-  /** Whether the server closed the connection before the client did. Bytes after the client closed are ignored. */
-  readonly isClosed: boolean;
-  /** Whether the server kept the connection open after the client closed its side. */
-  readonly isHung: boolean;
-}
+export type Received = Awaited<ReturnType<typeof send>>;
 
 /** The number of expected responses, and how long to wait for them, in milliseconds. */
 export interface SendTimes {
@@ -27,12 +18,15 @@ export interface SendTimes {
 /** How long the server may take to close after the client closed its side. */
 const hangMs = 3000;
 
-/** Sends each piece in a TCP segment: two turns of the event loop after each let this process read it. */
+/**
+ * Sends each piece in a TCP segment: two turns of the event loop after each let this process read it. Resolves with what the
+ * server sent, whether it closed the connection before the client did (`isClosed`), and whether it kept it open after that.
+ */
 export async function send(
   port: number,
   pieces: readonly string[],
   { responses: expected, quietMs, settleMs }: SendTimes,
-): Promise<Received> {
+) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   const isHead = pieces.join('').startsWith('HEAD ');
   const state = { received: '', changes: 0, isEnded: false };

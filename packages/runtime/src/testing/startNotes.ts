@@ -3,18 +3,13 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { dialTls } from '@petstore/testing/certificateFiles';
-import { listening, logLines, type RunningService, startService } from '@petstore/testing/serviceProcess';
+import { listening, logLines, startService } from '@petstore/testing/serviceProcess';
 import { onTestFinished } from 'vitest';
 import type { RunOptions } from '../options.ts';
 
 const program = fileURLToPath(new URL('service.ts', import.meta.url));
 
-export interface Notes extends RunningService {
-  /** The origin of the admin port. */
-  readonly admin: string;
-  /** Returns the log lines with this message. */
-  readonly logged: (message: string) => readonly Record<string, unknown>[];
-}
+export type Notes = Awaited<ReturnType<typeof startNotes>>;
 
 /** Starts the notes service as a process until the test ends. @param options serializable as JSON */
 export function startProcess(options: Partial<RunOptions>, env: NodeJS.ProcessEnv = {}) {
@@ -29,9 +24,11 @@ export function startProcess(options: Partial<RunOptions>, env: NodeJS.ProcessEn
 }
 
 /** Starts the notes service until the test ends, with options that are serializable as JSON. */
-export async function startNotes(options: Partial<RunOptions> = {}): Promise<Notes> {
+export async function startNotes(options: Partial<RunOptions> = {}) {
   const service = await listening(startProcess(options));
+  /** Returns the log lines with this message. */
   const logged = (message: string) => logLines(service).filter(({ msg }) => msg === message);
+  // The origin of the admin port.
   return { ...service, admin: String(logged('listening')[0]?.['admin']), logged };
 }
 

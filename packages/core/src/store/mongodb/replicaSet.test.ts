@@ -130,20 +130,15 @@ describe('a key that the majority confirms later', () => {
     return { responseTo, log };
   }
 
-  test('a retry of addFirst with an unconfirmed key returns true', async () => {
+  test.for([
+    ['the same key', 'mine', true],
+    ['another key', 'theirs', false],
+  ] as const)('addFirst of %s while a first key is unconfirmed', async ([, hash, isFirst]) => {
     const { responseTo } = lateKeys(3);
     const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'first', createdAt: 1 };
     await expect(store.keys.addFirst(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
-    expect(await store.keys.addFirst(record)).toBe(true);
-  });
-
-  test('addFirst returns false while another first key is unconfirmed', async () => {
-    const { responseTo } = lateKeys(3);
-    const store = await openOnSet(responseTo);
-    const record = { hash: 'mine', name: 'first', createdAt: 1 };
-    await expect(store.keys.addFirst(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
-    expect(await store.keys.addFirst({ ...record, hash: 'theirs' })).toBe(false);
+    expect(await store.keys.addFirst({ ...record, hash })).toBe(isFirst);
   });
 
   test('keys.add with the name of an unconfirmed key polls every 10 ms until its timeout', async () => {

@@ -8,10 +8,7 @@ import { failureOf } from '../../procedures/execute.ts';
 import { resyncErrors } from '../../procedures/resync.ts';
 import { eventBody } from './restEvents.ts';
 
-function start(
-  events: AsyncIterable<unknown>,
-  watch: (onRevoked: () => void) => () => void = () => () => {},
-) {
+function start(events: AsyncIterable<unknown>) {
   const context = new CallContext(inProcessRequest('GET', '/v1/ticks'));
   const body = eventBody(events, {
     context,
@@ -21,7 +18,7 @@ function start(
     reportError: ({ code }) => code,
     pingMs: undefined,
     maxDurationMs: undefined,
-    watch,
+    watch: () => () => {},
   });
   return { body, context };
 }
@@ -70,18 +67,3 @@ it.each(['\0', '\n', '\r'])(
     await expect(start(poisoned()).body).rejects.toMatchObject({ declaredCode: 'RESYNC' });
   },
 );
-
-it('a stream whose credential is revoked ends with the error 401', async () => {
-  let revoke = () => {};
-  async function* endless() {
-    for (;;) {
-      yield 1;
-      revoke();
-    }
-  }
-  const { body } = start(endless(), (onRevoked) => {
-    revoke = onRevoked;
-    return () => {};
-  });
-  expect(await textOf(await body)).toBe('data: 1\n\nevent: error\ndata: UNAUTHORIZED\n\n');
-});
