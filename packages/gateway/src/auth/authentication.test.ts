@@ -330,3 +330,15 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     },
   );
 });
+
+// `Headers` joins repeated headers: with "; " for Cookie, with ", " for others.
+it.each<[name: string, value: string, times: number, status: number]>([
+  ['authorization', 'Bearer good', 1, 200],
+  ['authorization', 'Bearer good', 2, 401],
+  ['x-api-key', 'good', 2, 401],
+  ['cookie', '__Host-s=good', 2, 401],
+])('gateway.fetch with the header %s: %s, %i times, answers %i', async (name, value, times, status) => {
+  const { fetch } = await gatewayWith(schemes);
+  const headers = Array.from({ length: times }, (): [string, string] => [name, value]);
+  expect((await fetch('http://api.example/v1/who', { headers })).status).toBe(status);
+});
