@@ -65,7 +65,8 @@ it('after a process has opened the folder during two calls, calls are counted ag
   const bucket = { size: 4, windowMs: 3_600_000 };
   for (let call = 0; call < 3; call += 1) await take('a', 1, bucket);
   setBackCommits(join(path, 'buckets.mdb'), 2);
-  expect(() => take('a', 1, bucket)).toThrow(/MDB_BAD_TXN/);
+  // MDB_BAD_TXN, or at times MDB_PROBLEM.
+  expect(() => take('a', 1, bucket)).toThrow(/^MDB_/);
   expect([take('a', 1, bucket), take('a', 1, bucket)]).toMatchObject([{ isTaken: true }, { isTaken: false }]);
 });
 
