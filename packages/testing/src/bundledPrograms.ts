@@ -6,16 +6,22 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const server = join(root, 'apps/server');
 
-/** The program that the tests of a project start many times; the pet store in other projects. */
+const petStore = 'apps/server/src/main.ts';
+
+/** The program that the tests of a project start many times. */
 const programs: Readonly<Record<string, string>> = {
+  documents: petStore,
   faults: 'packages/faults/src/real/serviceProcess.ts',
   'gateway-test': 'packages/gateway/test/load/target.ts',
   runtime: 'packages/runtime/src/testing/service.ts',
+  server: petStore,
 };
 
 /** A `globalSetup` that bundles in 1 s: each of 300 starts then takes a third of the processor time. */
 export function setup({ name }: { readonly name: string }): () => Promise<void> {
-  const program = join(root, programs[name.replace(/:.*/, '')] ?? 'apps/server/src/main.ts');
+  const path = programs[name.replace(/:.*/, '')];
+  if (path === undefined) throw new Error(`bundledPrograms.ts does not say what the tests of ${name} start.`);
+  const program = join(root, path);
   const folder = `dist-test-${process.pid}-${name}`;
   const script = join(server, 'scripts/bundle.ts');
   const args = ['--conditions=trpc-gateway-source', script, folder, relative(server, program)];

@@ -51,6 +51,7 @@ it('JSON, an instance with properties, and what is an error of JSON.stringify, a
   class Book {
     title = 'Emma';
   }
-  for (const output of [json, circle, throwing, [new Book()], { a: bare }])
+  const size = Object.assign(() => 5, { toJSON: () => '5' });
+  for (const output of [json, { size }, circle, throwing, [new Book()], { a: bare }])
     expect(await linesOf(output)).toEqual([]);
 });

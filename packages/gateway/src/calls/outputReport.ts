@@ -10,7 +10,7 @@ const searchedOutputs = 1000;
 
 /**
  * Returns a function that writes a line about the first value in the outputs of a procedure that JSON does not have: REST and
- * tools send `{}`, or nothing, without an error. Procedures of tRPC alone may have a transformer.
+ * tools send `{}` or nothing, without an error; that of a bigint does not say where it is. Procedures of tRPC alone may have a transformer.
  */
 export function createOutputReport(): (procedure: Procedure, outcome: unknown) => void {
   const left = new Map<string, number>();
@@ -38,12 +38,12 @@ function findNoJson(
   path = '',
   parents: readonly unknown[] = [],
 ): readonly [found: string, path: string] | undefined {
+  if (typeof (value as { toJSON?: unknown } | null | undefined)?.toJSON === 'function') return undefined;
   if (typeof value === 'function' || typeof value === 'bigint') return [`a ${typeof value}`, path];
   if (typeof value !== 'object' || value === null) return undefined;
   if (isAsync(value)) return [isPromise(value) ? 'a promise' : 'an async iterable', path];
-  const hasJson = typeof (value as { toJSON?: unknown }).toJSON === 'function';
   // A circle is an error of `JSON.stringify`.
-  if (hasJson || parents.includes(value)) return undefined;
+  if (parents.includes(value)) return undefined;
   const entries = ArrayBuffer.isView(value) ? [] : Object.entries(value);
   // An instance of a class with properties of its own is sent as an object of these.
   const { constructor: type } = value as { readonly constructor?: { readonly name?: string } };

@@ -10,7 +10,7 @@ import { initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listen, type Server } from '../listen.ts';
 import { requestOf } from '@petstore/testing/mcpMessages';
@@ -219,14 +219,17 @@ it('each call is answered that was sent before the stop, also on connections tha
     eval: true,
     workerData: { port: server.port, requests, step, steps },
   });
+  onTestFinished(() => void thread.terminate());
   const received: string[] = [];
   thread.on('message', (response: string) => received.push(response));
   await expect.poll(() => Atomics.load(step, 0)).toBe(steps.kept);
   Atomics.store(step, 0, steps.send);
   // This thread accepts and reads nothing in the meantime.
-  Atomics.wait(step, 0, steps.send);
+  expect(Atomics.wait(step, 0, steps.send, 60_000)).not.toBe('timed-out');
   await server.close({ graceMs: 200 });
   await expect.poll(() => received).toHaveLength(requests.length);
-  for (const response of received) expect(response).toMatch(/^HTTP\/1.1 20[01] .*connection: close\r\n/is);
-  await thread.terminate();
+  for (const response of received) {
+    expect(response).toMatch(/^HTTP\/1.1 20[01] .*connection: close\r\n/is);
+    expect(response).not.toMatch(/E[A-Z]+$/);
+  }
 });

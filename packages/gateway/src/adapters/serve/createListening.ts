@@ -45,8 +45,8 @@ export function createListening(server: Server): Pick<Listening, 'inFlight' | 'c
     responder.drain();
     sockets.drain(graceMs);
     if (server.stopClosesIdle) await waitUntil(() => false, idleMs);
-    // The kernel resets connections that have not been accepted when the port closes.
-    for (let turns = 0; turns < queueTurns && isWithin(timeoutMs); turns += 1)
+    // The kernel resets connections that have not been accepted when the port closes. Half of the time is for calls in flight.
+    for (let turns = 0; turns < queueTurns && isWithin(timeoutMs / 2); turns += 1)
       await new Promise(setImmediate);
     server.stopListening();
     // On an idle connection, a request may be in transit. Its response has `Connection: close`.

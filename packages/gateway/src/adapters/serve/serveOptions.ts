@@ -144,8 +144,8 @@ export interface Listening {
   /** Returns the number of open connections. A closed WebSocket counts until its calls have ended. */
   connections(): { readonly http: number; readonly webSockets: number };
   /**
-   * Shuts the server down gracefully. It accepts the connections that wait in the kernel's queue, and then no more (on Bun
-   * after `graceMs`). Every response has `Connection: close`, event streams end after the current event, and WebSockets close
+   * Shuts the server down gracefully. It accepts the connections that wait in the kernel's queue, for at most half of `timeoutMs`, and then no more (on
+   * Bun after `graceMs`). Every response has `Connection: close`, event streams end after the current event, and WebSockets close
    * after their calls have completed; further queries and mutations on them are answered with 503. It waits for calls in
    * flight until `timeoutMs` and for idle connections until `graceMs`, then closes the remaining connections. Tools that
    * stream (MCP) count as calls: at the deadline they get a result with 503, for which it waits 250 ms longer.

@@ -27,10 +27,13 @@ async function start(options: Options, served: AnyTRPCRouter = router) {
 
 const lenient: Options = { compatibility: 'trpc-to-openapi' };
 
-it.each(['/v1/pets/', '/v1/Pets', '/V1/pets'])('GET %s is 404 by default', async (target) => {
-  const get = await start({});
-  expect((await get(target)).status).toBe(404);
-});
+it.each(['/v1/pets/', '/v1/Pets', '/V1/pets', '/%76%31/pets', '/TRPC/list'])(
+  'GET %s is 404 by default',
+  async (target) => {
+    const get = await start({});
+    expect((await get(target)).status).toBe(404);
+  },
+);
 
 it.each<[target: string, output: unknown]>([
   ['/V1/PETS/', {}],
