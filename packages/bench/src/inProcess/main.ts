@@ -8,11 +8,12 @@ import { promisify } from 'node:util';
 import { readFloors } from '../floors.ts';
 import { median } from '../throughput.ts';
 
-interface Compared {
+type Contender = 'gateway' | 'trpc';
+
+interface Case {
   readonly title: string;
   readonly unit: string;
-  readonly ours: number;
-  readonly peer: number;
+  readonly measure: (who: Contender) => Promise<number>;
 }
 
 async function run(file: string, ...args: readonly string[]): Promise<string> {
@@ -26,7 +27,7 @@ async function run(file: string, ...args: readonly string[]): Promise<string> {
 }
 
 /** How much processor time each procedure adds to the start of a server, from 100 to 1,000 of them, in milliseconds. */
-async function perProcedure(who: 'gateway' | 'trpc'): Promise<number> {
+async function perProcedure(who: Contender): Promise<number> {
   const slopes: number[] = [];
   for (let round = 0; round < 3; round += 1) {
     const [few, many] = [
@@ -38,30 +39,33 @@ async function perProcedure(who: 'gateway' | 'trpc'): Promise<number> {
   return median(slopes);
 }
 
-/** Measures both at once, by processor time: what disturbs one disturbs the other. */
-async function both(measure: (who: 'gateway' | 'trpc') => Promise<number>) {
+/** Measures both at once, by processor time: what disturbs one disturbs the other. @returns how many times tRPC takes */
+async function compare({ measure, title, unit }: Case): Promise<number> {
   const [ours, peer] = await Promise.all([measure('gateway'), measure('trpc')]);
-  return { ours, peer };
-}
-
-const results: Readonly<Record<string, Compared>> = {
-  start: { title: 'start, each of 1,000 procedures', unit: 'ms', ...(await both(perProcedure)) },
-  events: {
-    title: 'event, each of 200 subscribers, node:http',
-    unit: 'µs',
-    ...(await both(async (who) => Number(await run('events.ts', who)))),
-  },
-};
-const floors = (await readFloors())['in-process'] ?? {};
-for (const [name, { ours, peer, title, unit }] of Object.entries(results)) {
   const ratio = peer / ours;
-  const floor = floors[name];
-  if (floor === undefined) throw new Error(`floors.json has no floor of ${name}.`);
   process.stdout.write(
     `${title}: ${ours.toFixed(2)} ${unit}, tRPC ${peer.toFixed(2)} ${unit}, ratio ${ratio.toFixed(2)}\n`,
   );
-  if (process.argv.includes('--floors') && !(ratio >= floor)) {
-    process.stderr.write(`${name}: ${ratio.toFixed(2)} times tRPC, below the floor of ${floor}.\n`);
-    process.exitCode = 1;
-  }
+  return ratio;
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  start: { title: 'start, each of 1,000 procedures', unit: 'ms', measure: perProcedure },
+  events: {
+    title: 'event, each of 200 subscribers, node:http',
+    unit: 'µs',
+    measure: async (who) => Number(await run('events.ts', who)),
+  },
+};
+const floors = (await readFloors())['in-process'] ?? {};
+for (const [name, each] of Object.entries(cases)) {
+  const floor = floors[name];
+  if (floor === undefined) throw new Error(`floors.json has no floor of ${name}.`);
+  let ratio = await compare(each);
+  if (!process.argv.includes('--floors') || ratio >= floor) continue;
+  // Again, as `npm run bench` does.
+  ratio = await compare(each);
+  if (ratio >= floor) continue;
+  process.stderr.write(`${name}: ${ratio.toFixed(2)} times tRPC, below the floor of ${floor}.\n`);
+  process.exitCode = 1;
 }
