@@ -203,18 +203,13 @@ describe('the key endpoint of the issuer', () => {
     expect(await subject(await issuer.sign())).toBe(503);
   });
 
-  // 302 and 307 lead to the same keys: an issuer that redirects could be led anywhere. 0 is no response within 5 s.
-  it.each([404, 500, 503, 201, 204, 302, 307, 0])(
+  // 302 and 307 lead to the same keys: an issuer that redirects could be led anywhere.
+  it.each([404, 500, 503, 201, 204, 302, 307])(
     'a token is answered with 503 if the key endpoint answers with %i',
     async (status) => {
       const { issuer, subject } = await start();
-      const token = await issuer.sign();
       issuer.status = status;
-      const started = performance.now();
-      expect(await subject(token)).toBe(503);
-      expect(performance.now() - started).toBeGreaterThan(status === 0 ? 4900 : 0);
-      issuer.status = 200;
-      await expect.poll(() => subject(token)).toBe('ada');
+      expect(await subject(await issuer.sign())).toBe(503);
     },
   );
 
@@ -348,6 +343,17 @@ describe('the key endpoint of the issuer', () => {
     expect(await subject(token)).toBe('ada');
     wait(401);
     expect(await subject(token)).toBe(503);
+  });
+
+  it('a token is answered with 503 if the key endpoint does not answer within 5 s', async () => {
+    const { issuer, subject } = await start();
+    const token = await issuer.sign();
+    issuer.status = 0;
+    const started = performance.now();
+    expect(await subject(token)).toBe(503);
+    expect(performance.now() - started).toBeGreaterThan(4900);
+    issuer.status = 200;
+    expect(await subject(token)).toBe('ada');
   });
 
   it('a token is answered with 503 if its key in the key set is not a public key', async () => {

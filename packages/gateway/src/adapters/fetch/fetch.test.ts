@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { bearer } from '../../auth/schemes/bearer.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import { endless } from '../../testing/streams.ts';
@@ -285,7 +286,10 @@ it('an aborted signal of a server’s Request does not reject the call', async (
 });
 
 const router = t.router({
-  greet: t.procedure.meta({ openapi: { method: 'GET', path: '/greet' } }).query(() => 'Hello'),
+  greet: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/greet', protect: false } })
+    .query(() => 'Hello'),
+  secret: t.procedure.query(() => 'secret'),
 });
 
 it('gateway.fetch counts clients without remoteAddress as one for rateLimit, and others separately', async () => {
@@ -303,6 +307,20 @@ it('gateway.fetch counts clients without remoteAddress as one for rateLimit, and
     200, 200,
   ]);
   expect(await send('192.0.2.1', { remoteAddress })).toBe(429);
+});
+
+it('gateway.fetch accepts a valid token after many invalid ones from clients without remoteAddress', async () => {
+  const { fetch } = await testGateway(router, {
+    authentication: bearer({ verify: (token) => token === 'good' }),
+    failedAttempts: { attempts: 2, windowMs: 60_000 },
+  });
+  const call = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${origin}/trpc/secret`, { headers })).status;
+  };
+  expect([await call('bad'), await call('bad'), await call('bad'), await call('good')]).toEqual([
+    401, 401, 429, 200,
+  ]);
 });
 
 it('a `Response` that keeps its `Headers`, as that of @hono/node-server, has those of its own response alone, also when the server adds others', async () => {
