@@ -29,12 +29,40 @@ async function takeSlot(): Promise<Slot> {
   return slot;
 }
 
+interface UnsettledCall {
+  readonly name: string;
+  readonly since: number;
+}
+
 interface Started extends RunningProcess {
   readonly slot: Slot;
   readonly opened: OpenedStorage;
+  /** Calls of what it shares that have not settled. */
+  readonly unsettled: ReadonlySet<UnsettledCall>;
   /** Whether it has ended in order. */
   hasStopped: boolean;
 }
+
+/** How long a call of what processes share takes at most, in milliseconds. */
+const settleMs = 10_000;
+
+/** Notes the calls of an object in a set until their promises settle: a client does not see that one never does. */
+const noting = <T extends object>(target: T, unsettled: Set<UnsettledCall>): T =>
+  new Proxy(target, {
+    get(_, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: readonly unknown[]): unknown => {
+        const result: unknown = Reflect.apply(value, target, args);
+        if (!(result instanceof Promise)) return result;
+        const call = { name: String(name), since: performance.now() };
+        unsettled.add(call);
+        const settled = () => unsettled.delete(call);
+        result.then(settled, settled);
+        return result;
+      };
+    },
+  });
 
 /** How long to wait before a process is started again, in milliseconds. */
 const restartMs = 200;
@@ -79,12 +107,15 @@ export class Processes implements FaultyProcesses {
       this.#opening.delete(process);
     }
     const slot = await takeSlot();
-    const service = runIn(process, () => openProcess({ ...opened, outside: this.#outside }));
+    const unsettled = new Set<UnsettledCall>();
+    const [state, log] = [noting(opened.state, unsettled), noting(opened.log, unsettled)];
+    const service = runIn(process, () => openProcess({ state, log, outside: this.#outside }));
     slot.current = service;
     this.#started.push({
       process,
       slot,
       opened,
+      unsettled,
       service,
       gateway: slot.gateway,
       connections: new Set(),
@@ -153,8 +184,11 @@ export class Processes implements FaultyProcesses {
   free(): readonly string[] {
     const problems: string[] = [];
     const busy = processesWithTimers();
-    for (const { gateway, hasStopped, process, received, slot } of this.#started) {
+    for (const { gateway, hasStopped, process, received, slot, unsettled } of this.#started) {
       if (!hasStopped || !process.isAlive) continue;
+      for (const { name, since } of unsettled)
+        if (performance.now() - since > settleMs)
+          problems.push(`${process.name} has called ${name}, which does not settle.`);
       const calls = gateway.callsInFlight();
       if (calls > 0) problems.push(`${process.name} has ${calls} calls that do not end.`);
       if (slot.logged < received)

@@ -98,25 +98,26 @@ const burst = (
   name: 'burst of events',
   separates: true,
   begin(random) {
-    const [from, ...others] = processes.reachable;
-    if (from === undefined || others.length === 0 || !random.chance(burstRate)) return isOver;
-    const release = hold(random.pick(others));
+    if (!random.chance(burstRate)) return isOver;
+    // At the end: fewer events follow, which would wake the readers too.
     return () => {
-      runIn(from.process, () => {
-        const { channel } = from.service;
-        const publish = (key: string) =>
-          void channel.publish(key, 'burst').then(
-            (id) => published.push({ channel: key, id }),
-            () => {},
-          );
-        // The first wakes who waits, and what follows is missed.
-        publish('burst');
+      const [from, ...others] = processes.reachable;
+      if (from === undefined || others.length === 0) return;
+      const release = hold(random.pick(others));
+      const publish = (key: string) =>
+        void runIn(from.process, () => from.service.channel.publish(key, 'burst')).then(
+          (id) => published.push({ channel: key, id }),
+          () => {},
+        );
+      // It wakes who waits, alone, and what follows is missed.
+      publish('burst');
+      setTimeout(() => {
         publish('a');
         const count = random.pick([998, 999, 1000, 1500]);
         // Of as many channels: of one, few would be kept.
         for (let at = 0; at < count; at += 1) publish(`burst ${at}`);
         publish('b');
-      });
+      }, 50);
       setTimeout(release, 500);
     };
   },
