@@ -49,6 +49,12 @@ async function compare({ measure, title, unit }: Case): Promise<number> {
   return ratio;
 }
 
+const routeHandler = (title: string, count: number): Case => ({
+  title: `route handler of Next, ${title}`,
+  unit: 'µs',
+  measure: async (who) => Number(await run('routeHandler.ts', who, String(count))),
+});
+
 const cases: Readonly<Record<string, Case>> = {
   start: { title: 'start, each of 1,000 procedures', unit: 'ms', measure: perProcedure },
   events: {
@@ -56,6 +62,8 @@ const cases: Readonly<Record<string, Case>> = {
     unit: 'µs',
     measure: async (who) => Number(await run('events.ts', who)),
   },
+  query: routeHandler('a query', 1),
+  batch10: routeHandler('a batch of 10', 10),
 };
 const floors = (await readFloors())['in-process'] ?? {};
 for (const [name, each] of Object.entries(cases)) {
