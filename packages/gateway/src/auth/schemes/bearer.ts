@@ -80,14 +80,14 @@ export function bearerMembers(
 
 // RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
 const bearerScheme = /^bearer(?: |$)/i;
-const bearerHeader = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+const bearerHeader = /^bearer +[A-Za-z0-9\-._~+/]+=* *$/i;
 
 /** Reads a bearer token. `Authorization` with another scheme counts as no credential (RFC 6750 §3.1). */
 export function bearerToken(source: HeaderSource): string | null | undefined {
   const authorization = source.header('authorization');
   if (authorization === undefined) return undefined;
-  const token = bearerHeader.exec(authorization)?.[1];
-  if (token !== undefined) return token;
+  // Not `exec`, whose result takes 150 bytes of each request.
+  if (bearerHeader.test(authorization)) return authorization.slice('bearer '.length).trim();
   return bearerScheme.test(authorization) ? null : undefined;
 }
 
