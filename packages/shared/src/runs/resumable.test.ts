@@ -38,15 +38,17 @@ function recordingLog() {
   return { log: { ...log, append }, with: (text: string) => records.filter((each) => each.includes(text)) };
 }
 
-/** A log that can be emptied: then it has nothing of what was appended before. */
-function emptiableLog() {
+/** A log whose channels with a prefix can be emptied: then these have nothing of what was appended before. */
+function emptiableLog(prefix = '') {
   const [before, after] = [openMemory(), openMemory()];
   const emptying = new AbortController();
   const { signal: emptied } = emptying;
   const log: EventLog = {
     ...before,
-    append: (...args) => (emptied.aborted ? after : before).append(...args),
+    append: (channel, ...args) =>
+      (emptied.aborted && channel.startsWith(prefix) ? after : before).append(channel, ...args),
     async *read(channel, from, signal) {
+      if (!channel.startsWith(prefix)) return yield* before.read(channel, from, signal);
       const hasOld = !emptied.aborted;
       if (hasOld) yield* before.read(channel, from, AbortSignal.any([signal, emptied]));
       if (!signal.aborted) yield* after.read(channel, hasOld ? 'old-1' : from, signal);
@@ -398,6 +400,16 @@ describe('resumable', () => {
     await connect(openRuns(log, { abandonedMs: 3_600_000 }), producer);
     await expect.poll(() => producer.calls).toBe(1);
     empty();
+    await expect.poll(() => producer.signal?.aborted).toBe(true);
+  });
+
+  it('a producer stops at its next event when Redis has evicted the events of its run alone', async () => {
+    const { empty, log } = emptiableLog('answers/');
+    const producer = new TestProducer();
+    await connect(openRuns(log, { abandonedMs: 3_600_000 }), producer);
+    await expect.poll(() => producer.calls).toBe(1);
+    empty();
+    producer.send('Once');
     await expect.poll(() => producer.signal?.aborted).toBe(true);
   });
 
