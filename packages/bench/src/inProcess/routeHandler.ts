@@ -35,7 +35,7 @@ function urlOf(count: number): string {
   const inputs = Object.fromEntries(Array.from({ length: count }, (_, id) => [id, { id }]));
   const query =
     count === 1 ? { input: JSON.stringify({ id: 0 }) } : { batch: '1', input: JSON.stringify(inputs) };
-  return `http://localhost${endpoint}/${names}?${new URLSearchParams(query)}`;
+  return `http://localhost${endpoint}/${names}?${String(new URLSearchParams(query))}`;
 }
 
 const [, , who, count] = process.argv;

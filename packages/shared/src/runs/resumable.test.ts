@@ -48,9 +48,9 @@ function emptiableLog(prefix = '') {
     append: (channel, ...args) =>
       (emptied.aborted && channel.startsWith(prefix) ? after : before).append(channel, ...args),
     async *read(channel, from, signal) {
-      if (!channel.startsWith(prefix)) return yield* before.read(channel, from, signal);
-      const hasOld = !emptied.aborted;
-      if (hasOld) yield* before.read(channel, from, AbortSignal.any([signal, emptied]));
+      const isKept = !channel.startsWith(prefix);
+      const hasOld = isKept || !emptied.aborted;
+      if (hasOld) yield* before.read(channel, from, isKept ? signal : AbortSignal.any([signal, emptied]));
       if (!signal.aborted) yield* after.read(channel, hasOld ? 'old-1' : from, signal);
     },
   };
