@@ -182,6 +182,15 @@ describe('a list of authentication schemes', () => {
   );
 });
 
+it.each([
+  ['HEAD', 200],
+  ['DELETE', 403],
+])('%s by a page of another site with a cookie is answered with %i', async (method, expected) => {
+  const { fetch } = await gatewayWith(schemes);
+  const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
+  expect((await fetch('http://api.example/v1/who', { method, headers })).status).toBe(expected);
+});
+
 it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   [[], /^authentication must be a scheme, or a list of one or more schemes/],
   [
