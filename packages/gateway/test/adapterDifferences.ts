@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, TestRunner, vi } from 'vitest';
+import { expect, onTestFinished, TestRunner } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { startService } from './startService.ts';
 import { firstBytesOf, rawRequest, rawSocket, upgradeRequest } from './wire/rawSocket.ts';
 import type { Running } from './trpc/rpcServers.ts';
-import { frame, FrameReader } from '@petstore/testing/webSocketFrames';
+import { closeCodeOf, frame } from '@petstore/testing/webSocketFrames';
 
 /** A difference between adapters that clients of the gateway can observe. `wire/cases` have those of requests that no HTTP client sends. */
 interface AdapterDifference {
@@ -26,16 +27,16 @@ const closeCodeAfter =
   async ({ server }: Running) => {
     const socket = rawSocket(server.port, upgradeRequest('/trpc'));
     onTestFinished(() => void socket.destroy());
-    const received = new FrameReader();
-    const closed = new Promise((resolve) => {
-      socket.on('close', () => resolve(received.closeCode ?? 1006));
-    });
-    socket.on('data', (chunk) => {
-      received.push(chunk);
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 101 /);
+    let code = 1006;
+    socket.on('data', (bytes: Buffer) => {
+      const sent = closeCodeOf(bytes);
+      if (sent === undefined) return;
+      code = sent;
       // After a close frame the connection is closed (RFC 6455 §7.1.1).
-      if (received.closeCode !== undefined) socket.end();
+      socket.end();
     });
-    await vi.waitFor(() => expect(received.status).toBe(101), 10_000);
+    const closed = new Promise((resolve) => socket.on('close', () => resolve(code)));
     socket.write(Buffer.concat(frames));
     return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
   };

@@ -6,7 +6,7 @@ import type { Gateway } from '../gateway.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
 import type { GatewayOptions } from '../assembly/options.ts';
-import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
@@ -18,14 +18,12 @@ import { testGateway } from '../testing/testGateway.ts';
 const t = initTRPC.context<{ who: string | undefined }>().meta<GatewayMeta>().create();
 
 const caller = ({ ctx }: { readonly ctx: { readonly who: string | undefined } }) => ctx.who ?? 'anonymous';
-const at = (method: NonNullable<RestMeta['method']>) =>
-  t.procedure.meta({ openapi: { method, path: '/who' } }).output(z.string());
 
 const router = t.router({
-  read: at('GET').query(caller),
-  replace: at('PUT').mutation(caller),
-  remove: at('DELETE').mutation(caller),
-  write: at('POST').mutation(caller),
+  read: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/who' } })
+    .output(z.string())
+    .query(caller),
   open: t.procedure
     .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
     .output(z.string())
@@ -62,15 +60,9 @@ const gatewayWith = (authentication: Options['authentication'], options: Options
 
 async function start(authentication: Options['authentication'], options: Options = {}) {
   const gateway = await gatewayWith(authentication, options);
-  return async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const response = await gateway.handle(
-      inProcessRequest(
-        method,
-        target,
-        { host: 'api.example', 'content-type': 'application/json', ...headers },
-        method === 'GET' ? '' : '{}',
-      ),
-    );
+  return async (target: string, headers: Record<string, string> = {}) => {
+    const request = inProcessRequest('GET', target, { host: 'api.example', ...headers });
+    const response = await gateway.handle(request);
     const valuesOf = (header: string) =>
       headersOf(response).flatMap(([name, value]) => (name === header ? [value] : []));
     return {
@@ -191,15 +183,12 @@ describe('a list of authentication schemes', () => {
 });
 
 it.each([
-  ['GET', 200],
   ['HEAD', 200],
-  ['POST', 403],
-  ['PUT', 403],
   ['DELETE', 403],
 ])('%s by a page of another site with a cookie is answered with %i', async (method, expected) => {
-  const send = await start(schemes);
+  const { fetch } = await gatewayWith(schemes);
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
-  expect((await send('/v1/who', headers, method)).status).toBe(expected);
+  expect((await fetch('http://api.example/v1/who', { method, headers })).status).toBe(expected);
 });
 
 it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([

@@ -71,14 +71,6 @@ it('a batch is counted also if its commas and its parameter are percent-encoded'
   expect(response.headers.get('ratelimit')).toContain('r=3;');
 });
 
-it('the depth of inputs in a query string is limited', async () => {
-  const { send } = await startService();
-  expect(await (await send(`/trpc/list?input=${nestedJson(101)}`)).text()).toContain(
-    'deeper than 100 levels',
-  );
-  expect(await (await send(`/trpc/list?input=${nestedJson(100)}`)).text()).not.toContain('deeper');
-});
-
 it('the depth of messages on a WebSocket is limited, and each one over it is answered with an error', async () => {
   const { dial } = await startService();
   const { call } = dial();

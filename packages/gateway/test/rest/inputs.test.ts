@@ -234,16 +234,6 @@ describe('an input that is empty, or optional as a whole', () => {
 describe('inputs in the document', () => {
   const operation = (path: string, method: string) => client.document.paths[path]?.[method];
 
-  it('the document requires a body only if a field of it is required, and references an optional one by its name', () => {
-    const required = ['/notes', '/settings', '/kept'].map(
-      (path) => operation(path, 'post')?.requestBody?.required,
-    );
-    expect(required).toEqual([false, false, true]);
-    expect(operation('/notes', 'post')?.requestBody?.content['application/json']).toEqual({
-      schema: { $ref: '#/components/schemas/Note' },
-    });
-  });
-
   it('the document does not require parameters of a query that is optional as a whole, and describes no absent input', () => {
     expect(operation('/found', 'get')?.parameters).toEqual([
       expect.objectContaining({ in: 'query', name: 'text', description: 'What to look for.' }),

@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 // Shapes with validators of Valibot and ArkType. Test titles name the GitHub threads that ask for them.
 
-export const t = initTRPC.meta<GatewayMeta>().create();
+const t = initTRPC.meta<GatewayMeta>().create();
 
 const echo = (input: unknown): unknown => JSON.parse(JSON.stringify(input ?? null));
 

@@ -1,5 +1,5 @@
 import { initTRPC, TRPCError } from '@trpc/server';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/errorFormat.ts';
 import type { GatewayOptions } from '../../assembly/options.ts';
@@ -189,17 +189,4 @@ it('trpcToOpenApiErrors has the issues of zod, with the bounds of bigints as tex
     data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'order' },
     issues: [expect.objectContaining({ code: 'too_big', maximum: '5', path: ['barcode'] })],
   });
-});
-
-it('an errorFormat that throws is answered with 500 in the default format, and its error is recorded', async () => {
-  const broken = new TypeError('left is not a function');
-  const errorFormat = formatOf(() => {
-    throw broken;
-  });
-  const onResponse = vi.fn();
-  expect(await send('orders', { errorFormat, onResponse }, order({}))).toEqual({
-    status: 500,
-    body: { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
-  });
-  expect(onResponse.mock.calls).toMatchObject([[{ operation: 'order', status: 500, error: broken }]]);
 });

@@ -253,21 +253,6 @@ export function describeEventLog(name: string, openLog: OpenEventLog): void {
       }
     });
 
-    it('readers of one channel do not see the events of others, and each reader gets all of its own', async () => {
-      const { log, reopen } = await openLog();
-      const other = await reopen();
-      const readers = numbers(1, 50).map(
-        (channel) => new TestReader(Number(channel) % 2 ? log : other, channel),
-      );
-      for (const reader of readers) expect(await reader.texts(1)).toEqual(['(joined)']);
-      await Promise.all(
-        numbers(1, 50).map((channel) => appendAll(log, channel, [`${channel}a`, `${channel}b`])),
-      );
-      for (const [at, reader] of readers.entries()) {
-        expect(await reader.texts(2)).toEqual([`${at + 1}a`, `${at + 1}b`]);
-      }
-    });
-
     it.each([
       ['get each of 10,000 events of 4 writers once and in order', keepAll],
       ['miss no event of 4 writers without a resync if few are kept', { events: 200, ms: 3_600_000 }],
