@@ -29,8 +29,10 @@ const closeCodeAfter =
     onTestFinished(() => void socket.destroy());
     expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 101 /);
     let code = 1006;
+    let received = Buffer.alloc(0);
     socket.on('data', (bytes: Buffer) => {
-      const sent = closeCodeOf(bytes);
+      received = Buffer.concat([received, bytes]);
+      const sent = closeCodeOf(received);
       if (sent === undefined) return;
       code = sent;
       // After a close frame the connection is closed (RFC 6455 §7.1.1).

@@ -42,5 +42,6 @@ export function frame(
 /** Returns the code of the close frame at the start of the bytes, if there is one: 1005 without a code in it. */
 export function closeCodeOf(bytes: Buffer): number | undefined {
   if (bytes[0] !== 0x88) return undefined;
-  return bytes.length >= 4 ? bytes.readUInt16BE(2) : 1005;
+  if (bytes[1] === 0) return 1005;
+  return bytes.length >= 4 ? bytes.readUInt16BE(2) : undefined;
 }

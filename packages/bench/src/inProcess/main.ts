@@ -1,5 +1,5 @@
 /*
- * `npm run bench:in-process [-- --floors]`: what needs no load over sockets, by processor time, beside tRPC's own adapter. `--floors`
+ * `npm run bench:in-process [-- --floors]`: what needs no load over sockets, by processor time, beside tRPC's own adapters. `--floors`
  * fails where a ratio is below packages/bench/floors.json.
  */
 import { execFile } from 'node:child_process';

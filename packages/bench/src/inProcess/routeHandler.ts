@@ -1,6 +1,6 @@
 /*
- * `routeHandler.ts WHO COUNT`: what a request of COUNT queries, from 2 on a batch, costs the route handler that Next calls: that
- * of `gateway` (docs/next.md), or `trpc` (its fetch adapter). Prints microseconds of processor time.
+ * `routeHandler.ts WHO COUNT`: what a request of COUNT queries, from 2 on a batch, costs the route handler that Next calls:
+ * `gateway.fetch`, or the fetch adapter of `trpc`. Prints microseconds of processor time.
  */
 import { initTRPC } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
@@ -51,5 +51,5 @@ for (let block = 0; block < blocks; block += 1) {
   }
   times.push((1000 * (cpuMs() - startedAt)) / requestsPerBlock);
 }
-// Those before are compiled meanwhile.
+// The first eight blocks warm up the JIT.
 process.stdout.write(String(median(times.slice(-7))));

@@ -29,25 +29,19 @@ async function takeSlot(): Promise<Slot> {
   return slot;
 }
 
-interface UnsettledCall {
-  readonly name: string;
-  readonly since: number;
-}
-
 interface Started extends RunningProcess {
   readonly slot: Slot;
   readonly opened: OpenedStorage;
-  /** Calls of what it shares that have not settled. */
-  readonly unsettled: ReadonlySet<UnsettledCall>;
+  /** Calls of what it shares that have not settled, with their names. */
+  readonly pending: ReadonlyMap<Promise<unknown>, string>;
   /** Whether it has ended in order. */
   hasStopped: boolean;
 }
 
-/** How long a call of what processes share takes at most, in milliseconds. */
-const settleMs = 10_000;
-
-/** Notes the calls of an object in a set until their promises settle: a client does not see that one never does. */
-const noting = <T extends object>(target: T, unsettled: Set<UnsettledCall>): T =>
+/**
+ * Records the pending calls of an object. Clients cannot observe one that never settles: their own deadline ends first.
+ */
+const recording = <T extends object>(target: T, pending: Map<Promise<unknown>, string>): T =>
   new Proxy(target, {
     get(_, name) {
       const value: unknown = Reflect.get(target, name);
@@ -55,9 +49,8 @@ const noting = <T extends object>(target: T, unsettled: Set<UnsettledCall>): T =
       return (...args: readonly unknown[]): unknown => {
         const result: unknown = Reflect.apply(value, target, args);
         if (!(result instanceof Promise)) return result;
-        const call = { name: String(name), since: performance.now() };
-        unsettled.add(call);
-        const settled = () => unsettled.delete(call);
+        pending.set(result, String(name));
+        const settled = () => pending.delete(result);
         result.then(settled, settled);
         return result;
       };
@@ -107,15 +100,15 @@ export class Processes implements FaultyProcesses {
       this.#opening.delete(process);
     }
     const slot = await takeSlot();
-    const unsettled = new Set<UnsettledCall>();
-    const [state, log] = [noting(opened.state, unsettled), noting(opened.log, unsettled)];
+    const pending = new Map<Promise<unknown>, string>();
+    const [state, log] = [recording(opened.state, pending), recording(opened.log, pending)];
     const service = runIn(process, () => openProcess({ state, log, outside: this.#outside }));
     slot.current = service;
     this.#started.push({
       process,
       slot,
       opened,
-      unsettled,
+      pending,
       service,
       gateway: slot.gateway,
       connections: new Set(),
@@ -166,8 +159,8 @@ export class Processes implements FaultyProcesses {
     await service.runs.close();
     while (gateway.callsInFlight() > 0 || bodies.size > 0) await sleep(20);
     for (const connection of running.connections) connection.cut();
-    // It fails while what it shares is away.
-    await (running as Started).opened.close().catch(() => {});
+    // It fails while what it shares is away: then the process ends with what it has begun.
+    await (running as Started).opened.close().catch(() => running.process.kill());
     (running as Started).hasStopped = true;
   }
 
@@ -184,11 +177,10 @@ export class Processes implements FaultyProcesses {
   free(): readonly string[] {
     const problems: string[] = [];
     const busy = processesWithTimers();
-    for (const { gateway, hasStopped, process, received, slot, unsettled } of this.#started) {
+    for (const { gateway, hasStopped, pending, process, received, slot } of this.#started) {
       if (!hasStopped || !process.isAlive) continue;
-      for (const { name, since } of unsettled)
-        if (performance.now() - since > settleMs)
-          problems.push(`${process.name} has called ${name}, which does not settle.`);
+      for (const name of pending.values())
+        problems.push(`${process.name} has called ${name}, which does not settle.`);
       const calls = gateway.callsInFlight();
       if (calls > 0) problems.push(`${process.name} has ${calls} calls that do not end.`);
       if (slot.logged < received)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryState, type State } from 'trpc-gateway';
 import { type EventLog, memoryEventLog } from 'trpc-gateway-shared';
 import { folderEventLog } from 'trpc-gateway-shared/events/folder';
@@ -100,7 +101,7 @@ const burst = (
   begin(random) {
     if (!random.chance(burstRate)) return isOver;
     // At the end: fewer events follow, which would wake the readers too.
-    return () => {
+    return async () => {
       const [from, ...others] = processes.reachable;
       if (from === undefined || others.length === 0) return;
       const release = hold(random.pick(others));
@@ -109,16 +110,16 @@ const burst = (
           (id) => published.push({ channel: key, id }),
           () => {},
         );
-      // It wakes who waits, alone, and what follows is missed.
+      // This event alone wakes a waiting reader, which misses those that follow.
       publish('burst');
-      setTimeout(() => {
-        publish('a');
-        const count = random.pick([998, 999, 1000, 1500]);
-        // Of as many channels: of one, few would be kept.
-        for (let at = 0; at < count; at += 1) publish(`burst ${at}`);
-        publish('b');
-      }, 50);
-      setTimeout(release, 500);
+      await sleep(50);
+      publish('a');
+      const count = random.pick([998, 999, 1000, 1500]);
+      // Of as many channels: of one, few would be kept.
+      for (let at = 0; at < count; at += 1) publish(`burst ${at}`);
+      publish('b');
+      await sleep(450);
+      release();
     };
   },
 });

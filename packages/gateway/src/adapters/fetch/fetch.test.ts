@@ -254,6 +254,14 @@ it.each(['after', 'before'])(
   },
 );
 
+it('an AbortSignal of the Request aborts request.signal', async () => {
+  const client = new AbortController();
+  const request = await received(new Request(origin, { signal: client.signal }));
+  expect(request.isAborted).toBe(false);
+  client.abort(new Error('gone'));
+  expect([request.isAborted, request.signal.reason]).toEqual([true, new Error('gone')]);
+});
+
 it.each(['a URL', 'a Request'])(
   'a signal passed with %s rejects the call when it aborts, as with the global fetch',
   async (what) => {
