@@ -129,9 +129,9 @@ export interface GatewayOptions<
    */
   readonly state?: State;
   /**
-   * Addresses and CIDR ranges of your proxies. If one of them sends a request, the client's address is read from
-   * `X-Forwarded-For`. Default: none; the client's address is that of the connection, so limits per address count all
-   * clients behind a proxy as one.
+   * Addresses and CIDR ranges of your proxies. If one of them sends a request, by the address of its connection or the
+   * `remoteAddress` of `gateway.fetch`, the client's address is read from `X-Forwarded-For`. Default: none; the client's
+   * address is that of the connection, so limits per address count all clients behind a proxy as one.
    * @example
    * trustProxy: ['10.0.0.0/8']
    */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
 import { createClientAddress } from './clientAddress.ts';
 
@@ -48,6 +48,17 @@ describe('createClientAddress', () => {
   it('several X-Forwarded-For headers are read as if they were one', () => {
     const received = request('10.2.3.4', '1.1.1.1', '203.0.113.9');
     expect(createClientAddress(['10.0.0.0/8'])(received)).toBe('203.0.113.9');
+  });
+
+  it.each([
+    ['without an address', ['10.0.0.1'], '', 'no'],
+    ['whose address is none', [], '203.0.113.9, 10.0.0.1', '"203.0.113.9, 10.0.0.1" as the'],
+  ])('requests %s are one line', (_what, trusted, peer, words) => {
+    const addressOf = createClientAddress(trusted);
+    expect([addressOf(request(peer)), addressOf(request(peer))]).toEqual(['', '']);
+    expect(vi.spyOn(console, 'error').mock.calls.splice(0).flat()).toEqual([
+      expect.stringContaining(`trpc-gateway: a request had ${words} address of its client`),
+    ]);
   });
 
   it('the address of a request is remembered, because an adapter may not know it later', () => {

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { GatewayError } from '../checks/gatewayError.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { warn } from '../http/warnings.ts';
 
 const { IPv4, IPv6 } = ipaddr;
 
@@ -22,10 +23,25 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
   const isTrusted = (address: Address) =>
     trusted.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
   const addresses = new WeakMap<HttpRequest, string>();
+  let hasWarned = false;
+
+  /** Warns once. Without `trustProxy`, a request without an address is one as of a test. */
+  function warnOf(address: string): void {
+    if (hasWarned || (address === '' && trusted.length === 0)) return;
+    hasWarned = true;
+    const got = address === '' ? 'no' : `${JSON.stringify(address.slice(0, 64))} as the`;
+    warn(
+      `a request had ${got} address of its client: all such clients count as one, and X-Forwarded-For is not read. Pass the IP address of the connection: gateway.fetch(request, { remoteAddress }).`,
+    );
+  }
 
   function findAddress(request: HttpRequest): string {
-    let client = parseAddress(request.remoteAddress());
-    if (client === undefined) return '';
+    const received = request.remoteAddress();
+    let client = parseAddress(received);
+    if (client === undefined) {
+      if (!request.isAborted) warnOf(received);
+      return '';
+    }
     if (trusted.length > 0 && isTrusted(client)) {
       // Backwards: each proxy appends its client's address, and an entry of a trusted proxy can be trusted.
       for (const hop of forwardedFor(request).toReversed()) {
