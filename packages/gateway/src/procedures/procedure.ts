@@ -94,7 +94,7 @@ export async function readProcedures(
       problems.push(...lines.map((line) => ({ procedure: path, part: 'metadata', line }) as const));
     }
   }
-  const mismatch = outputs && mismatchOf(outputs, procedures);
+  const mismatch = outputs && mismatchOf(outputs, router._def.procedures);
   if (mismatch !== undefined) warn(mismatch);
   return { procedures, problems };
 }

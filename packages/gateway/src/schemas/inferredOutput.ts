@@ -26,13 +26,12 @@ export function inferredOutput(path: string, outputs: OutputSchemas | undefined)
   return outputs && json && new InferredOutput(json, outputs.$defs);
 }
 
-/** Returns a sentence if schemas are of procedures that a router lacks; `undefined` if they fit. */
+/** Returns a sentence if schemas are of procedures that a router lacks; `undefined` if they fit. @param procedures by path */
 export function mismatchOf(
   { procedures: described }: OutputSchemas,
-  procedures: readonly { readonly path: string }[],
+  procedures: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const served = new Set(procedures.map(({ path }) => path));
-  const gone = Object.keys(described).filter((path) => !served.has(path));
+  const gone = Object.keys(described).filter((path) => !Object.hasOwn(procedures, path));
   if (gone.length === 0) return undefined;
   return `the option outputs describes procedures that the router does not have: ${listNames(gone)}. Run trpc-gateway-typegen outputs again.`;
 }

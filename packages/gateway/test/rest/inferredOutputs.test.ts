@@ -41,9 +41,9 @@ const outputs: OutputSchemas = {
   },
 };
 
-const create = (given: OutputSchemas) =>
+const create = (given: OutputSchemas, served = router) =>
   createGateway({
-    router,
+    router: served,
     createContext: () => ({}),
     document: { title: 'Pets', version: '1' },
     openapi: true,
@@ -88,6 +88,14 @@ it('a tool has the schema of its output by its types', async () => {
     required: ['id', 'name'],
     $defs: { Pet: outputs.$defs['Pet'] },
   });
+});
+
+it('outputs of a procedure whose metadata is invalid are not of another router', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const get = t.procedure.meta({ openapi: { contentType: ['x'] } as object }).query(() => pet);
+  const created = create({ ...outputs, procedures: { get: {} } }, t.router({ get }) as never);
+  await expect(created).rejects.toThrow('"get"');
+  expect(printed).not.toHaveBeenCalled();
 });
 
 it('outputs of another router are one line at start', async () => {
