@@ -38,9 +38,7 @@ interface Started extends RunningProcess {
   hasStopped: boolean;
 }
 
-/**
- * Records the pending calls of an object. Clients cannot observe one that never settles: their own deadline ends first.
- */
+/** Records the pending calls of an object. Clients cannot observe one that never settles: their own deadline ends first. */
 const recording = <T extends object>(target: T, pending: Map<Promise<unknown>, string>): T =>
   new Proxy(target, {
     get(_, name) {

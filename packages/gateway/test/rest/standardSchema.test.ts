@@ -58,12 +58,14 @@ describe.each(libraries)('schemas of $name', ({ name: library, router, messages 
     ]);
   });
 
-  it(`events of a subscription are validated by schemas of ${library}`, async () => {
-    const { rest } = await start();
+  it(`events of a subscription are validated by schemas of ${library}, and an invalid one is recorded`, async () => {
+    const { records, rest } = await start();
     const text = await (await rest('/events')).text();
     expect(text).toContain('data: {"n":1}');
     expect(text).toContain('event: error');
     expect(text).not.toContain('two');
+    const error = { code: 'INTERNAL_SERVER_ERROR' };
+    await vi.waitFor(() => expect(records).toMatchObject([{ status: 200, isStream: true, error }]));
   });
 
   it(`the document describes schemas of ${library}`, async () => {

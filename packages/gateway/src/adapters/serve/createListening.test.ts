@@ -3,21 +3,19 @@ import { createListening } from './createListening.ts';
 import { OpenSockets } from './openSockets.ts';
 
 it('a request that is read in the last turn of a stop is waited for', async () => {
-  let inFlight = 0;
-  let hasArrived = false;
+  let inFlight: number | undefined;
   const sockets = new OpenSockets({ handle: () => ({ status: 200, headers: [] }) });
   const { close } = createListening({
     responder: {
       /** After the first check, which finds none, another request is read in the same turn. */
       get inFlight() {
-        if (!hasArrived) {
-          hasArrived = true;
+        if (inFlight === undefined) {
           setImmediate(() => {
             inFlight = 1;
             setTimeout(() => (inFlight = 0), 20);
           });
         }
-        return inFlight;
+        return (inFlight ??= 0);
       },
       drain() {},
       expire: () => false,
