@@ -25,7 +25,7 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
   const addresses = new WeakMap<HttpRequest, string>();
   let hasWarned = false;
 
-  /** Warns once. Without `trustProxy`, a request without an address is one as of a test. */
+  /** Warns once. Without `trustProxy`, a missing address is usual, such as in tests. */
   function warnOf(address: string): void {
     if (hasWarned || (address === '' && trusted.length === 0)) return;
     hasWarned = true;
