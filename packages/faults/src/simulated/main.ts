@@ -55,8 +55,7 @@ async function explore(): Promise<void> {
   const faults: Record<string, number> = {};
   let histories = 0;
   let calls = 0;
-  const isOver = () => histories >= count || process.uptime() - startedAt >= seconds;
-  for (; !isOver(); histories += 1) {
+  for (; histories < count && process.uptime() - startedAt < seconds; histories += 1) {
     const plan = planHistory(first + histories);
     const report = await run(plan);
     calls += report.calls;

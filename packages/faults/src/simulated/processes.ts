@@ -48,8 +48,7 @@ const recording = <T extends object>(target: T, pending: Map<Promise<unknown>, s
         const result: unknown = Reflect.apply(value, target, args);
         if (!(result instanceof Promise)) return result;
         pending.set(result, String(name));
-        const settled = () => pending.delete(result);
-        result.then(settled, settled);
+        void Promise.allSettled([result]).then(() => pending.delete(result));
         return result;
       };
     },

@@ -114,9 +114,8 @@ const burst = (
       publish('burst');
       await sleep(50);
       publish('a');
-      const count = random.pick([998, 999, 1000, 1500]);
       // Of as many channels: of one, few would be kept.
-      for (let at = 0; at < count; at += 1) publish(`burst ${at}`);
+      for (let left = random.pick([998, 999, 1000, 1500]); left > 0; left -= 1) publish(`burst ${left}`);
       publish('b');
       await sleep(450);
       release();
