@@ -32,8 +32,8 @@ async function takeSlot(): Promise<Slot> {
 interface Started extends RunningProcess {
   readonly slot: Slot;
   readonly opened: OpenedStorage;
-  /** Calls of what it shares that have not settled, with their names. */
-  readonly pending: ReadonlyMap<Promise<unknown>, string>;
+  /** Calls of what it shares that have not settled, with their names; empty once its close has failed, after which calls go on. */
+  pending: ReadonlyMap<Promise<unknown>, string>;
   /** Whether it has ended in order. */
   hasStopped: boolean;
 }
@@ -156,8 +156,8 @@ export class Processes implements FaultyProcesses {
     await service.runs.close();
     while (gateway.callsInFlight() > 0 || bodies.size > 0) await sleep(20);
     for (const connection of running.connections) connection.cut();
-    // It fails while what it shares is away: then the process ends with what it has begun.
-    await (running as Started).opened.close().catch(() => running.process.kill());
+    // It fails while what it shares is away.
+    await (running as Started).opened.close().catch(() => ((running as Started).pending = new Map()));
     (running as Started).hasStopped = true;
   }
 
